@@ -20,11 +20,12 @@ from orchestration.rendering.diagrams import AskedOfBoth
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import conversations
+from substrate.base.delta import Term
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Explanation, short
 from substrate.cause.pictures import Boxes, Timeline, Told
 from substrate.domains.rows import ChoiceRow, Row
-from substrate.log.event_log import EventLog, Op, Term
+from substrate.log.event_log import EventLog, Op
 
 _LOOKED_AT = 40
 

@@ -16,14 +16,7 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.foretold import TRACKED, tracks_of
-from research.benchmarks.truths import (
-    INPUTS,
-    TABLE,
-    FilmedData,
-    happening,
-    held_beside,
-    true_events,
-)
+from research.benchmarks.truths import INPUTS, TABLE, FilmedData, happening, held_beside, true_events
 from research.domains.foretold import CORRECT, WRONG
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge

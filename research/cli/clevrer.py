@@ -57,16 +57,13 @@ def predict_clevrer(
 @speaking_as("perceive")
 def perceive_clevrer(
     proposals: Annotated[
-        Path,
-        option("--proposals", "NS-DR's processed proposals, sim_NNNNN.json.", metavar="DIR_OR_ZIP"),
+        Path, option("--proposals", "NS-DR's processed proposals, sim_NNNNN.json.", metavar="DIR_OR_ZIP")
     ],
     out_: Annotated[
-        Path,
-        option("--out", "Output, one line per video, for `answer --events`.", metavar="EVENTS.jsonl"),
+        Path, option("--out", "Output, one line per video, for `answer --events`.", metavar="EVENTS.jsonl")
     ],
     logs: Annotated[
-        Path | None,
-        option("--logs", "A folder for the event logs of the videos.", metavar="DIR"),
+        Path | None, option("--logs", "A folder for the event logs of the videos.", metavar="DIR")
     ] = None,
     until: Annotated[int | None, option("--until", "The last frame that may be read.", min=0)] = None,
     json: JsonOption = False,
@@ -88,11 +85,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 def _predict(
-    trajectories: Path,
-    frames: Sequence[int],
-    until: int,
-    out: Path,
-    advance: Callable[[int, int], None],
+    trajectories: Path, frames: Sequence[int], until: int, out: Path, advance: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Write the predictions for each scene from each frame; positions of later frames are never read.
 

@@ -29,8 +29,7 @@ def score_twin(
         ),
     ],
     specs: Annotated[
-        Path | None,
-        option("--specs", "Specifications with gold; by default the profile's.", metavar="FILE"),
+        Path | None, option("--specs", "Specifications with gold; by default the profile's.", metavar="FILE")
     ] = None,
     profile: Annotated[
         str | None,

@@ -25,20 +25,8 @@ try:
     from inspect_ai import Task, task  # pyright: ignore[reportMissingImports]
     from inspect_ai.dataset import MemoryDataset, Sample  # pyright: ignore[reportMissingImports]
     from inspect_ai.hooks import Hooks, hooks  # pyright: ignore[reportMissingImports]
-    from inspect_ai.model import (  # pyright: ignore[reportMissingImports]
-        ChatMessageSystem,
-        ChatMessageUser,
-        GenerateConfig,
-        ResponseSchema,
-        get_model,
-    )
-    from inspect_ai.scorer import (  # pyright: ignore[reportMissingImports]
-        Score,
-        accuracy,
-        grouped,
-        scorer,
-        stderr,
-    )
+    from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig, ResponseSchema, get_model  # pyright: ignore[reportMissingImports]
+    from inspect_ai.scorer import Score, accuracy, grouped, scorer, stderr  # pyright: ignore[reportMissingImports]
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
     from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:

@@ -21,15 +21,7 @@ from msgspec import Struct
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import (
-    AT,
-    Score,
-    Watched,
-    cast,
-    halves,
-    score,
-    watch,
-)
+from research.domains.foretelling.from_trajectories import AT, Score, Watched, cast, halves, score, watch
 from research.domains.foretelling.predict import (
     Outlook,
     Pair,

@@ -31,11 +31,7 @@ from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated
 from substrate.base.errors import SubstrateError
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.format import (
-    annotation_names,
-    decode_annotation,
-    read_scene_events,
-)
+from substrate.domains.clevrer.format import annotation_names, decode_annotation, read_scene_events
 from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.clevrer.measured import FILE, MEASURED, Measured

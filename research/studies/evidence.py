@@ -14,16 +14,7 @@ from orchestration.benchmarks.benchmark import Case, Explained, Logs
 from orchestration.studies.study import Part, Shares, Study, Weighed, named
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
-from research.domains.evidence import (
-    ABSENT,
-    FACTS,
-    IMAGINED,
-    RECORDED,
-    RULED,
-    Rest,
-    rests_on,
-    rests_on_video,
-)
+from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest, rests_on, rests_on_video
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.scene import Event, Scene

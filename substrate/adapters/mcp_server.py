@@ -45,11 +45,7 @@ def build(desk: Desk) -> Any:
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=reply)
 
     return protocol.Server(
-        "substrate",
-        version=__version__,
-        instructions=ABOUT,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        "substrate", version=__version__, instructions=ABOUT, on_list_tools=list_tools, on_call_tool=call_tool
     )
 
 

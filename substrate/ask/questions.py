@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 import pyoxigraph as ox
 
 from substrate.ask.tellings import chains, in_words
+from substrate.base.delta import Term
 from substrate.base.errors import ParameterError
 from substrate.base.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
 from substrate.branch.fork import arms
 from substrate.branch.interventions import made
 from substrate.cause.ancestry import Event
-from substrate.log.event_log import EventLog, Op, Term
+from substrate.log.event_log import EventLog, Op
 from substrate.log.history import History, histories
 from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.tbox import TBox
@@ -162,11 +163,7 @@ def _held(
 
 
 def _told(
-    tbox: TBox,
-    log: EventLog,
-    general: ox.NamedNode,
-    subject: Node | None = None,
-    object_: Term | None = None,
+    tbox: TBox, log: EventLog, general: ox.NamedNode, subject: Node | None = None, object_: Term | None = None
 ) -> list[History]:
     """The histories of all triples that ever had a property or one of its subproperties."""
     predicates = _sorted(tbox.below(general))

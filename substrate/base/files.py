@@ -22,21 +22,8 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_REFUSED = frozenset(
-    {
-        errno.ENOSPC,
-        errno.EDQUOT,
-        errno.EFBIG,
-        errno.EROFS,
-        errno.EACCES,
-        errno.EPERM,
-        errno.EIO,
-        errno.ENOTDIR,
-        errno.EISDIR,
-        errno.EEXIST,
-        errno.ENAMETOOLONG,
-    }
-)
+_REFUSALS = "ENOSPC EDQUOT EFBIG EROFS EACCES EPERM EIO ENOTDIR EISDIR EEXIST ENAMETOOLONG"
+_REFUSED = frozenset(getattr(errno, name) for name in _REFUSALS.split())
 
 
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)

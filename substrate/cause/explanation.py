@@ -14,8 +14,9 @@ import msgspec
 from pyoxigraph import Literal, NamedNode
 from pyoxigraph import Triple as TripleTerm
 
+from substrate.base.delta import Term
 from substrate.base.vocabulary import RDF_TYPE
-from substrate.log.event_log import Delta, EventLog, Term
+from substrate.log.event_log import Delta, EventLog
 
 OWN = ""
 """The name of the log that the answer was computed from, among an explanation's logs."""

@@ -12,11 +12,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
         "research.cli.clevrer:predict_app",
         "Predict the unseen future from your own files.",
     ),
-    "perceive": (
-        "research",
-        "research.cli.clevrer:perceive_app",
-        "Make events from a detector's proposals.",
-    ),
+    "perceive": ("research", "research.cli.clevrer:perceive_app", "Make events from a detector's proposals."),
     "mcp": ("mcp", "", ""),
 }
 """The library's own commands: the extra that each needs and, for a group, its place and its help."""

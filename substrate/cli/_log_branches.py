@@ -12,24 +12,7 @@ import typer
 from substrate.base.errors import InterventionError, LogError, ParameterError
 from substrate.base.files import require_other
 from substrate.branch.interventions import INTERVENTIONS, made
-from substrate.cli._log_text import (
-    DEFAULTS,
-    NO_PREFIXES,
-    FileArgument,
-    MemoryOption,
-    PrefixOption,
-    TBoxOption,
-    TimeoutOption,
-    delta_as_json,
-    described,
-    difference_as_json,
-    placed_as_json,
-    prefixes_of,
-    read_log,
-    term_of,
-    triple_text,
-    warn,
-)
+from substrate.cli import _log_text as common
 from substrate.cli.console import JsonOption, argument, give, option, shaped
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
@@ -56,7 +39,7 @@ def _with_interventions(command: Callable[..., None]) -> Callable[..., None]:
 
 @_with_interventions
 def fork(
-    file: FileArgument,
+    file: common.FileArgument,
     at: Annotated[int, option("--at", "The branch tick.", metavar="T")],
     out: Annotated[Path, option("--out", "Where to write the branch.", metavar="BRANCH")],
     do: Annotated[
@@ -67,7 +50,7 @@ def fork(
             "may follow. Several are done in order, each on the result of those before it.",
             metavar="'NAME TERM …'",
         ),
-    ] = NO_PREFIXES,
+    ] = common.NO_PREFIXES,
     predicate: Annotated[
         str | None,
         option("--predicate", "The property of place or awareness; by default the core's own.", metavar="P"),
@@ -81,16 +64,15 @@ def fork(
         ),
     ] = None,
     motion: Annotated[
-        bool,
-        option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation."),
+        bool, option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation.")
     ] = False,
     until: Annotated[
         int | None, option("--until", "Last tick for the rules or the simulator.", metavar="T")
     ] = None,
-    prefix: PrefixOption = NO_PREFIXES,
-    tbox: TBoxOption = None,
-    timeout: TimeoutOption = DEFAULTS.timeout,
-    memory: MemoryOption = DEFAULTS.memory >> 20,
+    prefix: common.PrefixOption = common.NO_PREFIXES,
+    tbox: common.TBoxOption = None,
+    timeout: common.TimeoutOption = common.DEFAULTS.timeout,
+    memory: common.MemoryOption = common.DEFAULTS.memory >> 20,
     json: JsonOption = False,
     **changes: tuple[str, ...] | None,
 ) -> None:
@@ -105,20 +87,20 @@ def fork(
     if rules and motion:
         raise typer.BadParameter("give --rules or --motion")
     require_other(out, [file])
-    names = prefixes_of(prefix, tbox or rules)
+    names = common.prefixes_of(prefix, tbox or rules)
     given = [(name.removesuffix("_"), terms) for name, terms in changes.items() if terms]
     if len(given) + bool(do) > 1:
         hint = "Give --do for each of them, in their order"
         raise InterventionError("more than one intervention", hint=hint)
-    property_ = term_of(predicate, names) if predicate else None
+    property_ = common.term_of(predicate, names) if predicate else None
     interventions = [
-        made(name, [term_of(text, names) for text in terms], property_)
+        made(name, [common.term_of(text, names) for text in terms], property_)
         for name, terms in (given or map(_done, do))
     ]
-    log = read_log(file)
+    log = common.read_log(file)
     if rules:
         box = TBox.load(rules)
-        warn(box)
+        common.warn(box)
         limits, turtle = QueryLimits(timeout, memory=memory << 20), (box.name, box.turtle)
         patch = confined(fork_by_rules, log.to_patch(), at, interventions, turtle, until, limits=limits)
         branch = EventLog.from_patch(patch, str(out))
@@ -129,7 +111,7 @@ def fork(
     else:
         branch = branch_off(log, at, interventions=interventions)
     branch.save(out)
-    withheld = [delta_as_json(delta) for delta in branch.withheld]
+    withheld = [common.delta_as_json(delta) for delta in branch.withheld]
     about = {
         "out": str(out),
         "digest": branch.digest,
@@ -137,7 +119,7 @@ def fork(
         "parent": branch.parent_digest,
         "branch_tick": branch.branch_tick,
     }
-    lines = described(about)
+    lines = common.described(about)
     lines += [f"withheld: {' '.join(map(str, delta.values()))}" for delta in withheld]
     give(about | ({"withheld": withheld} if withheld else {}), lines, json=json)
 
@@ -160,12 +142,11 @@ def _done(text: str) -> tuple[str, list[str]]:
 
 
 def diff(
-    file: FileArgument,
+    file: common.FileArgument,
     a: Annotated[int | None, argument("A tick.", metavar="[A]")] = None,
     b: Annotated[int | None, argument("Another tick.", metavar="[B]")] = None,
     with_: Annotated[
-        Path | None,
-        option("--with", "Another log: both arms side by side, tick by tick.", metavar="OTHER"),
+        Path | None, option("--with", "Another log: both arms side by side, tick by tick.", metavar="OTHER")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -175,13 +156,13 @@ def diff(
     """
     if (a is None) != (b is None) or (a is None) == (with_ is None):
         raise typer.BadParameter("give two ticks, or --with OTHER")
-    log = read_log(file)
+    log = common.read_log(file)
     if with_:
-        other = read_log(with_)
+        other = common.read_log(with_)
         different = log.digest != other.digest
         _diff_logs(log, other, json)
     else:
-        difference = difference_as_json(log.diff(a or 0, b or 0))
+        difference = common.difference_as_json(log.diff(a or 0, b or 0))
         different = any(difference.values())
         lines = [f"- {triple}" for triple in difference["retracted"]]
         lines += [f"+ {triple}" for triple in difference["inserted"]]
@@ -195,8 +176,8 @@ def _diff_logs(a: EventLog, b: EventLog, json: bool) -> None:
     ticks: list[dict[str, Any]] = []
     lines: list[str] = []
     for tick, of_a, of_b, change in twin(a, b):
-        arms = {"a": [delta_as_json(d) for d in of_a], "b": [delta_as_json(d) for d in of_b]}
-        difference = difference_as_json(change)
+        arms = {"a": [common.delta_as_json(d) for d in of_a], "b": [common.delta_as_json(d) for d in of_b]}
+        difference = common.difference_as_json(change)
         ticks.append({"tick": tick, **arms, **difference})
         lines.append(
             f"tick {tick}: {len(of_a)} and {len(of_b)} deltas; "
@@ -204,7 +185,7 @@ def _diff_logs(a: EventLog, b: EventLog, json: bool) -> None:
             f"{len(difference['inserted'])} in B only"
         )
         for name, here, there in (("A", of_a, of_b), ("B", of_b, of_a)):
-            lines += [f"  {name} {d.op.value} {triple_text(d.triple)}" for d in here if d not in there]
+            lines += [f"  {name} {d.op.value} {common.triple_text(d.triple)}" for d in here if d not in there]
     give(ticks, lines, json=json)
 
 
@@ -212,21 +193,19 @@ def merge(
     a: Annotated[Path, argument("A branch: an event log.", metavar="A")],
     b: Annotated[Path, argument("Another branch of the same log.", metavar="B")],
     out: Annotated[
-        Path | None,
-        option("--out", "Where to write the log of both; without it, nowhere.", metavar="MERGED"),
+        Path | None, option("--out", "Where to write the log of both; without it, nowhere.", metavar="MERGED")
     ] = None,
     functional: Annotated[
-        list[str],
-        option("--functional", "A property of one value at a time; may be repeated.", metavar="P"),
-    ] = NO_PREFIXES,
+        list[str], option("--functional", "A property of one value at a time; may be repeated.", metavar="P")
+    ] = common.NO_PREFIXES,
     prefer: Annotated[
         Literal["a", "b"] | None, option("--prefer", "Whose word counts in every other conflict.")
     ] = None,
     choose: Annotated[
         list[str],
         option("--choose", "Whose word counts in the conflict of this number; repeatable.", metavar="N=a|b"),
-    ] = NO_PREFIXES,
-    prefix: PrefixOption = NO_PREFIXES,
+    ] = common.NO_PREFIXES,
+    prefix: common.PrefixOption = common.NO_PREFIXES,
     tbox: Annotated[
         str | None,
         option(
@@ -249,9 +228,9 @@ def merge(
 
     if out:
         require_other(out, [a, b])
-    names, log_a, log_b = prefixes_of(prefix, tbox), read_log(a), read_log(b)
+    names, log_a, log_b = common.prefixes_of(prefix, tbox), common.read_log(a), common.read_log(b)
     # A memory's record begins and ends only once
-    single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
+    single = {FROM, UNTIL, *(common.term_of(text, names) for text in functional)}
     if tbox:
         single |= TBox.load(tbox).functional
     all_conflicts = conflicts(log_a, log_b, functional=single)
@@ -272,7 +251,7 @@ def merge(
         for number, (conflict, side) in enumerate(sides.items(), start=1)
     ]
     listed = [_conflict_as_json(*pair) for pair in sides.items()]
-    give(about | {"conflicts": listed}, lines + described(about), json=json)
+    give(about | {"conflicts": listed}, lines + common.described(about), json=json)
     if open_:
         hint = f"Give --choose {open_[0]}=a or {open_[0]}=b, or --prefer for all"
         raise LogError(f"conflict {open_[0]} has no choice, so nothing was written", hint=hint)
@@ -301,8 +280,8 @@ def _conflict_as_json(conflict: Conflict, side: Side | None) -> dict[str, Any]:
         "subject": str(conflict.subject),
         "predicate": str(conflict.predicate),
         "object": str(conflict.object) if conflict.object else None,
-        "a": [placed_as_json(*change) for change in conflict.a],
-        "b": [placed_as_json(*change) for change in conflict.b],
+        "a": [common.placed_as_json(*change) for change in conflict.a],
+        "b": [common.placed_as_json(*change) for change in conflict.b],
         "when": [tuple(interval) for interval in conflict.when],
         "counts": side,
     }

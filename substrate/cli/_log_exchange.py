@@ -6,17 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from substrate.base.files import require_other
-from substrate.cli._log_text import (
-    NO_PREFIXES,
-    FileArgument,
-    PrefixOption,
-    TBoxOption,
-    TickOption,
-    described,
-    prefixes_of,
-    read_log,
-    text_of_file,
-)
+from substrate.cli import _log_text as common
 from substrate.cli.console import JsonOption, argument, give, option
 from substrate.cli.printing import print_exactly
 from substrate.log.event_log import EventLog
@@ -26,15 +16,14 @@ Format = Literal["patch", "nquads", "turtle"]
 
 
 def export(
-    file: FileArgument,
+    file: common.FileArgument,
     format_: Annotated[
-        Format,
-        option("--format", "patch: the whole log; nquads and turtle: the state at a tick."),
+        Format, option("--format", "patch: the whole log; nquads and turtle: the state at a tick.")
     ] = "patch",
-    tick: TickOption = None,
+    tick: common.TickOption = None,
     out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
-    prefix: PrefixOption = NO_PREFIXES,
-    tbox: TBoxOption = None,
+    prefix: common.PrefixOption = common.NO_PREFIXES,
+    tbox: common.TBoxOption = None,
 ) -> None:
     """Write the log as RDF Patch, or a state as N-Quads or Turtle."""
     from substrate.log.export import to_turtle
@@ -42,13 +31,13 @@ def export(
 
     if out:
         require_other(out, [file])
-    log = read_log(file)
+    log = common.read_log(file)
     if format_ == "patch":
         text = log.to_patch()
     elif format_ == "nquads":
         text = log.state(tick).nquads()
     else:
-        text = to_turtle(log.state(tick), prefixes_of(prefix, tbox))
+        text = to_turtle(log.state(tick), common.prefixes_of(prefix, tbox))
     if out:
         write_atomically(out, text)
     else:
@@ -57,18 +46,15 @@ def export(
 
 def import_(
     source: Annotated[
-        Path,
-        argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE"),
+        Path, argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE")
     ],
     out: Annotated[Path, option("--out", "The event log to write.", metavar="FILE")],
     format_: Annotated[Format, option("--format", "What SOURCE is.")] = "patch",
     tick: Annotated[
-        int,
-        option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
+        int, option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0)
     ] = 0,
     graph: Annotated[
-        str | None,
-        option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI"),
+        str | None, option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -76,11 +62,11 @@ def import_(
     from substrate.log.export import from_state
 
     require_other(out, [source])
-    text, name = text_of_file(source), str(source)
+    text, name = common.text_of_file(source), str(source)
     if format_ == "patch":
         log = EventLog.from_patch(text, name, graph)
     else:
         log = from_state(text, format_, tick, name)
     log.save(out)
     about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
-    give(about, described(about), json=json)
+    give(about, common.described(about), json=json)

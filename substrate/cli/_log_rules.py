@@ -12,11 +12,7 @@ from substrate.rules.tbox import TBox
 
 
 def fork_by_rules(
-    patch: str,
-    at: int,
-    interventions: Sequence[Intervention],
-    tbox: tuple[str, str],
-    until: int | None,
+    patch: str, at: int, interventions: Sequence[Intervention], tbox: tuple[str, str], until: int | None
 ) -> str:
     """Return the branch of a log as RDF Patch, continued by the rules of ``tbox`` (name and Turtle)."""
     log, rules = EventLog.from_patch(patch), RuleEmitter(TBox(*tbox), until)

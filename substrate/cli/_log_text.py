@@ -25,17 +25,14 @@ if TYPE_CHECKING:
     from substrate.rules.tbox import TBox
 
 FileArgument = Annotated[
-    Path,
-    argument("An event log: RDF Patch text, gzip where the name ends in .gz.", metavar="FILE"),
+    Path, argument("An event log: RDF Patch text, gzip where the name ends in .gz.", metavar="FILE")
 ]
 TickOption = Annotated[int | None, option("--tick", "The tick; by default the log's last tick.", metavar="T")]
 PrefixOption = Annotated[
-    list[str],
-    option("--prefix", "A prefix for terms and queries; may be repeated.", metavar="NAME=IRI"),
+    list[str], option("--prefix", "A prefix for terms and queries; may be repeated.", metavar="NAME=IRI")
 ]
 TBoxOption = Annotated[
-    str | None,
-    option("--tbox", "A shipped TBox or a Turtle file: its prefixes hold.", metavar="TBOX"),
+    str | None, option("--tbox", "A shipped TBox or a Turtle file: its prefixes hold.", metavar="TBOX")
 ]
 TimeoutOption = Annotated[
     float, option("--timeout", "The command ends after this many seconds.", metavar="SECONDS", min=0.01)

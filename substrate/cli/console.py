@@ -35,8 +35,7 @@ def argument(about: str, **more: Any) -> Any:
 JsonOption = Annotated[bool, option("--json", "Machine-readable output.")]
 _QuietOption = Annotated[bool, option("--quiet", "Only results and errors.", "-q")]
 _VerboseOption = Annotated[
-    bool,
-    option("--verbose", "Also what Spark and other programs say, and the traceback of an error.", "-v"),
+    bool, option("--verbose", "Also what Spark and other programs say, and the traceback of an error.", "-v")
 ]
 
 ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)

@@ -71,13 +71,7 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
 
     options["json"] = JsonOption, False
 
-    def run(
-        out_: Path,
-        count: int,
-        seed: int,
-        json: bool,
-        truth: Path | None = None,
-    ) -> None:
+    def run(out_: Path, count: int, seed: int, json: bool, truth: Path | None = None) -> None:
         data = SimpleNamespace(**{counted: count, "first_scene": world.first})
         with speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)

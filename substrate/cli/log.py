@@ -8,28 +8,9 @@ from typing import Annotated, Any
 import pyoxigraph as ox
 import typer
 
+from substrate.cli import _log_text as common
 from substrate.cli._log_branches import diff, fork, merge
 from substrate.cli._log_exchange import export, import_
-from substrate.cli._log_text import (
-    DEFAULTS,
-    NO_PREFIXES,
-    FileArgument,
-    MemoryOption,
-    PrefixOption,
-    RowsOption,
-    TBoxOption,
-    TickOption,
-    TimeoutOption,
-    described,
-    line_of,
-    placed_as_json,
-    prefixes_of,
-    read_log,
-    term_of,
-    text_of_file,
-    triple_text,
-    warn,
-)
 from substrate.cli.console import JsonOption, argument, give, guarded, option
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, Solutions
@@ -37,7 +18,7 @@ from substrate.sparql.guard import query as ask
 
 
 def show(
-    file: FileArgument,
+    file: common.FileArgument,
     start: Annotated[int, option("--from", "First tick to show.", metavar="T")] = 0,
     stop: Annotated[int | None, option("--to", "Last tick to show.", metavar="T")] = None,
     json: JsonOption = False,
@@ -46,7 +27,7 @@ def show(
 
     Each delta has a position, tick, operation and triple.
     """
-    log = read_log(file)
+    log = common.read_log(file)
     positions = range(log.position(start - 1), log.position(log.last_tick if stop is None else stop))
     about = {
         "file": str(file),
@@ -58,13 +39,13 @@ def show(
         "branch_tick": log.branch_tick,
         "dropped_bytes": log.torn.dropped if log.torn else 0,
     }
-    deltas = [placed_as_json(position, log[position]) for position in positions]
-    give(about | {"shown": deltas}, [*described(about), *map(line_of, deltas)], json=json)
+    deltas = [common.placed_as_json(position, log[position]) for position in positions]
+    give(about | {"shown": deltas}, [*common.described(about), *map(common.line_of, deltas)], json=json)
 
 
-def state(file: FileArgument, tick: TickOption = None, json: JsonOption = False) -> None:
+def state(file: common.FileArgument, tick: common.TickOption = None, json: JsonOption = False) -> None:
     """Print the triples that hold at a tick, as sorted N-Quads."""
-    state = read_log(file).state(tick)
+    state = common.read_log(file).state(tick)
     lines = state.nquads().split("\n")[:-1]
     # The digest costs more than the rest: it canonicalizes blank nodes.
     about = {"tick": state.tick, "triples": len(state), "digest": state.digest} if json else {}
@@ -72,25 +53,27 @@ def state(file: FileArgument, tick: TickOption = None, json: JsonOption = False)
 
 
 def query(
-    file: FileArgument,
+    file: common.FileArgument,
     sparql: Annotated[
         str, argument("A SELECT, ASK, CONSTRUCT or DESCRIBE query; @FILE reads it from a file.")
     ],
-    tick: TickOption = None,
-    prefix: PrefixOption = NO_PREFIXES,
-    tbox: TBoxOption = None,
-    timeout: TimeoutOption = DEFAULTS.timeout,
-    limit: RowsOption = DEFAULTS.rows,
-    memory: MemoryOption = DEFAULTS.memory >> 20,
+    tick: common.TickOption = None,
+    prefix: common.PrefixOption = common.NO_PREFIXES,
+    tbox: common.TBoxOption = None,
+    timeout: common.TimeoutOption = common.DEFAULTS.timeout,
+    limit: common.RowsOption = common.DEFAULTS.rows,
+    memory: common.MemoryOption = common.DEFAULTS.memory >> 20,
     json: JsonOption = False,
 ) -> None:
     """Run a SPARQL query on the state at a tick, within limits.
 
     The query reads only the state. By default its rows are sorted by their text.
     """
-    text = text_of_file(Path(sparql[1:])) if sparql.startswith("@") else sparql
+    text = common.text_of_file(Path(sparql[1:])) if sparql.startswith("@") else sparql
     limits = QueryLimits(timeout, limit, memory << 20)
-    result = ask(read_log(file).state(tick), text, prefixes=prefixes_of(prefix, tbox), limits=limits)
+    result = ask(
+        common.read_log(file).state(tick), text, prefixes=common.prefixes_of(prefix, tbox), limits=limits
+    )
     if isinstance(result, bool):
         give({"head": {}, "boolean": result}, [str(result).lower()], json=json)
     elif isinstance(result, Solutions):
@@ -109,25 +92,25 @@ def query(
 
 
 def history(
-    file: FileArgument,
+    file: common.FileArgument,
     subject: Annotated[str, argument("A term, or - for any.")] = "-",
     predicate: Annotated[str, argument("A term, or - for any.")] = "-",
     object_: Annotated[str, argument("A term, or - for any.", metavar="OBJECT")] = "-",
-    prefix: PrefixOption = NO_PREFIXES,
-    tbox: TBoxOption = None,
+    prefix: common.PrefixOption = common.NO_PREFIXES,
+    tbox: common.TBoxOption = None,
     json: JsonOption = False,
 ) -> None:
     """List when triples were true, and which deltas changed that."""
     from substrate.log.history import histories
 
-    names = prefixes_of(prefix, tbox)
+    names = common.prefixes_of(prefix, tbox)
     texts = (subject, predicate, object_)
-    terms = (None if text in ("-", "?") else term_of(text, names) for text in texts)
+    terms = (None if text in ("-", "?") else common.term_of(text, names) for text in texts)
     stories: list[dict[str, Any]] = []
     lines: list[str] = []
-    for h in histories(read_log(file), *terms):
-        triple, spans = triple_text(h.triple), [tuple(interval) for interval in h.intervals]
-        changes = [placed_as_json(position, delta) for position, delta in h.changes]
+    for h in histories(common.read_log(file), *terms):
+        triple, spans = common.triple_text(h.triple), [tuple(interval) for interval in h.intervals]
+        changes = [common.placed_as_json(position, delta) for position, delta in h.changes]
         stories.append({"triple": triple, "intervals": spans, "changes": changes})
         when = (f"tick {a} on" if b is None else f"ticks {a} to {b - 1}" for a, b in spans)
         lines.append(f"{triple}: {', '.join(when) or 'at no tick'}")
@@ -136,17 +119,15 @@ def history(
 
 
 def verify(
-    file: FileArgument,
+    file: common.FileArgument,
     digest: Annotated[
         str | None, option("--digest", "The digest that the log should have.", metavar="SHA256")
     ] = None,
     parent: Annotated[
-        Path | None,
-        option("--parent", "The log that this log names as its parent.", metavar="FILE"),
+        Path | None, option("--parent", "The log that this log names as its parent.", metavar="FILE")
     ] = None,
     tbox: Annotated[
-        str | None,
-        option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX"),
+        str | None, option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -156,17 +137,17 @@ def verify(
     """
     from substrate.rules.tbox import TBox
 
-    log = read_log(file)
+    log = common.read_log(file)
     faults: list[str] = []
     if log.torn:
         faults.append(f"the last append was cut off: {log.torn.dropped} bytes after tick {log.last_tick}")
     if digest and digest.removeprefix("sha256:") != log.digest.removeprefix("sha256:"):
         faults.append(f"the digest is {log.digest}")
     if parent:
-        faults += _not_forked(log, read_log(parent), parent)
+        faults += _not_forked(log, common.read_log(parent), parent)
     if tbox:
         box = TBox.load(tbox)
-        warn(box)
+        common.warn(box)
         faults += map(str, box.validate(log.state(), log))
     about = {"file": str(file), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
     holds = f"{file}: {len(log)} deltas to tick {log.last_tick}, the chain holds: {log.digest}"
@@ -175,7 +156,7 @@ def verify(
 
 
 def repair(
-    file: FileArgument,
+    file: common.FileArgument,
     dry_run: Annotated[bool, option("--dry-run", "Print the repair without making it.")] = False,
     json: JsonOption = False,
 ) -> None:

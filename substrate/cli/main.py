@@ -80,8 +80,7 @@ def _print_version(wanted: bool) -> None:
 
 def common(
     version: Annotated[
-        bool,
-        option("--version", "Print the version of the package.", callback=_print_version, is_eager=True),
+        bool, option("--version", "Print the version of the package.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options of every command."""
@@ -92,8 +91,7 @@ def mcp(
     log: Annotated[Path, argument("An event log; made where it is absent with --write.", metavar="LOG")],
     write: Annotated[bool, option("--write", "Let the client write to the log too.")] = False,
     tbox: Annotated[
-        str | None,
-        option("--tbox", "A shipped TBox or a Turtle file, for its words.", metavar="TBOX"),
+        str | None, option("--tbox", "A shipped TBox or a Turtle file, for its words.", metavar="TBOX")
     ] = None,
     timeout: Annotated[float | None, option("--timeout", "Seconds per query; by default 30.")] = None,
     limit: Annotated[int | None, option("--limit", "Rows per query; by default 10,000.", min=1)] = None,

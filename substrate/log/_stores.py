@@ -245,10 +245,7 @@ class _Moved:
         return gone, list(dict.fromkeys(added))
 
     def _apart(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
-        return apart(
-            list(self._record.pieces(0, self._position)),
-            list(record.pieces(0, position)),
-        )
+        return apart(list(self._record.pieces(0, self._position)), list(record.pieces(0, position)))
 
 
 def _both(

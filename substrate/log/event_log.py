@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require, require_tick
-from substrate.base.delta import Delta, Op, Term, Triple, triple_of
+from substrate.base.delta import Delta, Op, Triple
 from substrate.base.errors import LogError
 from substrate.base.ntriples import text_of, texts_of
 from substrate.base.terms import Value, triple
@@ -34,29 +34,9 @@ from substrate.log._triples import Triples
 from substrate.log.foreign import read
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Journal, TornTail, read_contents, write_atomically
-from substrate.log.patch import (
-    EDITED,
-    Descent,
-    Verified,
-    require_flat,
-    transactions,
-    verify,
-)
+from substrate.log.patch import EDITED, Descent, Verified, require_flat, transactions, verify
 from substrate.log.replay import Checkpoints, Timeline
 from substrate.log.simulator import Simulator
-
-__all__ = [
-    "Delta",
-    "EventLog",
-    "Op",
-    "Term",
-    "TornTailWarning",
-    "Triple",
-    "insert",
-    "record",
-    "retract",
-    "triple_of",
-]
 
 _INSERTS = {"A ": 1, "D ": 0}
 _MARK = 256
@@ -342,11 +322,7 @@ class EventLog(Timeline):
                 self._take(column, inserts, texts, quads)
 
     def _take(
-        self,
-        ticks: array[int],
-        inserts: bytearray,
-        texts: Iterable[str],
-        quads: list[ox.Quad] | None = None,
+        self, ticks: array[int], inserts: bytearray, texts: Iterable[str], quads: list[ox.Quad] | None = None
     ) -> None:
         numbers = self.triples.numbers(texts)
         if quads is not None:
@@ -572,9 +548,7 @@ class EventLog(Timeline):
             and self._digest_after(int(deltas)) == value
         ):
             raise LogError(
-                "its opening deltas are not as written",
-                where=(name, f"tick {self[0].tick}"),
-                hint=EDITED,
+                "its opening deltas are not as written", where=(name, f"tick {self[0].tick}"), hint=EDITED
             )
         self.opening = int(deltas or self.opening)
 

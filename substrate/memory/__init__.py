@@ -3,8 +3,4 @@
 from substrate.memory.memory import Memory
 from substrate.memory.records import Ground, Record
 
-__all__ = [
-    "Ground",
-    "Memory",
-    "Record",
-]
+__all__ = ["Ground", "Memory", "Record"]

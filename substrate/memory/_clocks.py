@@ -19,20 +19,8 @@ from substrate.log._triples import AWAITED
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened, together
 from substrate.log.state import State
-from substrate.memory.records import (
-    AWAITS,
-    FROM,
-    REIFIES,
-    TIME,
-    UNTIL,
-    Moment,
-    Node,
-    is_lost,
-    moment,
-    moments,
-    records_of,
-    when,
-)
+from substrate.memory import records as rec
+from substrate.memory.records import Moment, Node
 
 
 class HybridClock:
@@ -48,11 +36,11 @@ class HybridClock:
 
     def now(self) -> datetime:
         """The wall clock's time, or a microsecond after the last record's time if that is later."""
-        time = moment(self.read(), "clock")
+        time = rec.moment(self.read(), "clock")
         assert isinstance(time, datetime)
         for op, quad in self._log.changes(self._seen):
             self._seen += 1
-            recorded = when(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
+            recorded = rec.when(quad.object) if op is Op.INSERT and quad.predicate == rec.TIME else None
             if isinstance(recorded, datetime):
                 self._last = recorded if self._last is None else max(recorded, self._last)
         try:
@@ -83,32 +71,34 @@ class Now(NamedTuple):
 
     def ended(self, state: State, node: Node, last: Moment) -> list[tuple[Op, Triple]]:
         """The changes that give a record an end."""
-        changes: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, UNTIL)]
-        changes.append((Op.INSERT, (node, UNTIL, term(last))))
-        waits = [bound for *_, bound in state.match(node, AWAITS)]
-        begun = not any(bound == first for bound in waits for *_, first in state.match(node, FROM))
+        changes: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, rec.UNTIL)]
+        changes.append((Op.INSERT, (node, rec.UNTIL, term(last))))
+        waits = [bound for *_, bound in state.match(node, rec.AWAITS)]
+        begun = not any(bound == first for bound in waits for *_, first in state.match(node, rec.FROM))
         if begun or not self.before(last):
-            changes += [(Op.RETRACT, (node, AWAITS, bound)) for bound in waits]
+            changes += [(Op.RETRACT, (node, rec.AWAITS, bound)) for bound in waits]
             if self.before(last):
-                changes.append((Op.INSERT, (node, AWAITS, term(last))))
+                changes.append((Op.INSERT, (node, rec.AWAITS, term(last))))
         return changes
 
     def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
         """The waiting records whose moment has come."""
         for node, _, bound in waiting:
-            moment = when(bound)
-            if moment is None or not self.past(moment) or (node, AWAITS, bound) not in state:
+            moment = rec.when(bound)
+            if moment is None or not self.past(moment) or (node, rec.AWAITS, bound) not in state:
                 continue
             stands, ahead = self._bounds(state, node)
-            changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, AWAITS, bound))]
+            changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, rec.AWAITS, bound))]
             if ahead is not None:
-                changes.append((Op.INSERT, (node, AWAITS, term(ahead))))
-            (reified,) = (object_ for *_, object_ in state.match(node, REIFIES))
+                changes.append((Op.INSERT, (node, rec.AWAITS, term(ahead))))
+            (reified,) = (object_ for *_, object_ in state.match(node, rec.REIFIES))
             assert isinstance(reified, ox.Triple)
             fact = triple(reified.subject, reified.predicate, reified.object)
             if stands:
                 changes.append((Op.INSERT, fact))
-            elif not any(self._holds(state, record) for record in records_of(state, fact) if record != node):
+            elif not any(
+                self._holds(state, record) for record in rec.records_of(state, fact) if record != node
+            ):
                 changes.append((Op.RETRACT, fact))
             yield Due(node, fact, stands, changes)
 
@@ -119,11 +109,11 @@ class Now(NamedTuple):
         return bound <= self.tick
 
     def _bounds(self, state: State, node: Node) -> tuple[bool, Moment | None]:
-        (first,), last = (moments(state, node, which) for which in (FROM, UNTIL))
+        (first,), last = (rec.moments(state, node, which) for which in (rec.FROM, rec.UNTIL))
         return self.standing(first, last[0] if last else None)
 
     def _holds(self, state: State, node: Node) -> bool:
-        return not is_lost(state, node) and self._bounds(state, node)[0]
+        return not rec.is_lost(state, node) and self._bounds(state, node)[0]
 
 
 class Ahead:
@@ -167,7 +157,7 @@ class Ahead:
 
     def _add(self, waiting: Iterable[Triple]) -> None:
         for fact in waiting:
-            if fact[1] != AWAITS or (bound := when(fact[2])) is None:
+            if fact[1] != rec.AWAITS or (bound := rec.when(fact[2])) is None:
                 continue
             heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(fact)))
 
@@ -207,7 +197,7 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
     timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in together(log, base):
         node = opened(deltas[0])
-        time = next((when(o) for _, _, (s, p, o) in deltas if s == node and p == TIME), None)
+        time = next((rec.when(o) for _, _, (s, p, o) in deltas if s == node and p == rec.TIME), None)
         if not node or not isinstance(time, datetime):
             return None
         timed.append((max(time, timed[-1][0]) if timed else time, deltas))
@@ -217,6 +207,6 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
 def _at(tick: int, delta: Delta) -> Delta:
     """Move a delta to another tick; a fact that began at its recording begins at the new tick."""
     subject, predicate, object_ = delta.triple
-    if predicate == FROM and object_ == term(delta.tick):
+    if predicate == rec.FROM and object_ == term(delta.tick):
         object_ = term(tick)
     return Delta(tick, delta.op, (subject, predicate, object_))

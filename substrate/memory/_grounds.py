@@ -17,23 +17,10 @@ from substrate.base.vocabulary import AWARE_OF, CONTENT, RDF_TYPE, SOURCE
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import OBSERVATION, opened, placed, together
 from substrate.log.state import State
+from substrate.memory import records as rec
 from substrate.memory._clocks import Now
 from substrate.memory._contradictions import Clash
-from substrate.memory.records import (
-    ABOUT,
-    CAUSE,
-    DOUBTED,
-    FROM,
-    REIFIES,
-    WITHDRAWN,
-    Moment,
-    Node,
-    is_lost,
-    moments,
-    records_of,
-    same_clock,
-    told_of,
-)
+from substrate.memory.records import Moment, Node
 
 Changes = list[tuple[Op, Triple]]
 Key = Triple | Term
@@ -91,7 +78,7 @@ def _met(support: Support, places: dict[Key, list[float]]) -> bool:
 
 def said_by(state: State, node: Term) -> Triple | None:
     """The triple that a record states; ``None`` if it states none."""
-    for reified in told_of(state, node).get(REIFIES, ()):
+    for reified in rec.told_of(state, node).get(rec.REIFIES, ()):
         assert isinstance(reified, ox.Triple)
         return triple(*reified)
     return None
@@ -120,7 +107,7 @@ class Rest:
         while queue:
             for node in self._resting_on(queue.pop(0)):
                 fact = said_by(state, node)
-                if fact is None or node in self._gone or node in self._found or is_lost(state, node):
+                if fact is None or node in self._gone or node in self._found or rec.is_lost(state, node):
                     continue
                 if not self._ends or (node, RDF_TYPE, OBSERVATION) in state:
                     self._found[node] = fact
@@ -130,16 +117,17 @@ class Rest:
 
     def _resting_on(self, fact: Triple) -> list[Node]:
         """The records that may fall with a fact: caused by a record of the fact, or told by its knower."""
-        state, records = self._state, records_of(self._state, fact)
+        state, records = self._state, rec.records_of(self._state, fact)
         if fact == self._said:
             records = list(dict.fromkeys([*sorted(self._gone, key=str), *records]))
         if any(
-            self._stays(node) and told_of(state, node).keys().isdisjoint((CAUSE, SOURCE)) for node in records
+            self._stays(node) and rec.told_of(state, node).keys().isdisjoint((rec.CAUSE, SOURCE))
+            for node in records
         ):
             resting: list[Node] = []
         else:
             # Include records lost before: their consequences stood while another record stated the fact
-            resting = [node for cause in records for node, *_ in state.match(None, CAUSE, cause)]
+            resting = [node for cause in records for node, *_ in state.match(None, rec.CAUSE, cause)]
         if fact[1] == AWARE_OF and not self._ends:
             told = (node for node, *_ in state.match(None, CONTENT, fact[2]))
             resting += [node for node in told if (node, SOURCE, fact[0]) in state]
@@ -147,20 +135,20 @@ class Rest:
 
     def _stays(self, node: Node) -> bool:
         """Tell whether a record stands and cannot fall."""
-        return node not in self._gone and node not in self._found and not is_lost(self._state, node)
+        return node not in self._gone and node not in self._found and not rec.is_lost(self._state, node)
 
     def _resting(self, node: Node, fact: Triple) -> Resting:
         state, needs = self._state, list[list[Support]]()
         causes = causes_of(state, node)
         if causes and not any(self._stands(key) for key in causes):
             needs.append([Support(key) for key in causes])
-        told = {} if self._ends else told_of(state, node)
+        told = {} if self._ends else rec.told_of(state, node)
         knew = known_by_teller(*(next(iter(told.get(word, ())), None) for word in (SOURCE, CONTENT)))
         place = self._place(node) if knew or fact[1] == AWARE_OF else 0
         if knew:
             ended = [c.position for c in self._log.history(knew).changes if c.delta.op is Op.RETRACT]
             after = max((position for position in ended if position < place), default=-1)
-            known = {record: self._place(record) for record in records_of(state, knew)}
+            known = {record: self._place(record) for record in rec.records_of(state, knew)}
             before = {record for record, position in known.items() if after < position < place}
             if before and not any(self._stays(record) or self._only_ended(record) for record in before):
                 needs.append([Support(knew, after, place)])
@@ -168,13 +156,13 @@ class Rest:
 
     def _stands(self, key: Key) -> bool:
         if isinstance(key, tuple):
-            return any(map(self._stays, records_of(self._state, key)))
-        return key not in self._gone and bool(told_of(self._state, key))
+            return any(map(self._stays, rec.records_of(self._state, key)))
+        return key not in self._gone and bool(rec.told_of(self._state, key))
 
     def _only_ended(self, node: Node) -> bool:
         """Tell whether a record ended but was never withdrawn: a teller that relied on it knew the fact."""
         gone = node in self._gone or node in self._found
-        return not gone and WITHDRAWN not in told_of(self._state, node)
+        return not gone and rec.WITHDRAWN not in rec.told_of(self._state, node)
 
     def _place(self, node: Node) -> int:
         parts = placed(self._log, node, len(self._log)) if isinstance(node, ox.NamedNode) else []
@@ -183,7 +171,7 @@ class Rest:
 
 def causes_of(state: State, node: Node) -> list[Key]:
     """The statements of a record's causes; a cause without a statement, or forgotten, counts as itself."""
-    return [said_by(state, cause) or cause for cause in told_of(state, node).get(CAUSE, ())]
+    return [said_by(state, cause) or cause for cause in rec.told_of(state, node).get(rec.CAUSE, ())]
 
 
 def known_by_teller(teller: Term | None, content: Term | None) -> Triple | None:
@@ -225,7 +213,7 @@ class _Replayed:
         for place, deltas in enumerate(groups):
             node = opened(deltas[0])
             words = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
-            reified = dict(words).get(REIFIES)
+            reified = dict(words).get(rec.REIFIES)
             fact = triple(*reified) if isinstance(reified, ox.Triple) else None
             needs = self._needs(words, place) if node else []
             for delta in deltas:
@@ -239,7 +227,9 @@ class _Replayed:
 
     def _needs(self, words: Sequence[tuple[ox.NamedNode, Term]], place: int) -> list[list[Support]]:
         """A record's needs, from its description, without those that earlier records meet."""
-        causes, about = ([object_ for word, object_ in words if word == which] for which in (CAUSE, ABOUT))
+        causes, about = (
+            [object_ for word, object_ in words if word == which] for which in (rec.CAUSE, rec.ABOUT)
+        )
         needs: list[list[Support]] = []
         if all(cause in self._said or said_by(self._before, cause) in self._taken for cause in causes):
             needs.append([self._support(cause) for cause in causes])
@@ -273,7 +263,7 @@ def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node
     """The changes by which a forgetting withdraws the records that lose their ground, or doubts them."""
     changes: Changes = []
     for node, fact in lost.items():
-        changes.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
+        changes.append((Op.INSERT, (node, rec.DOUBTED if node in unsure else rec.WITHDRAWN, by)))
         if node not in unsure and not _said_by_others(state, fact, lost):
             changes.append((Op.RETRACT, fact))
     return changes
@@ -287,9 +277,9 @@ def ended(
     for node, fact in lost.items():
         if node in unsure:
             continue
-        (first,) = moments(state, node, FROM)
+        (first,) = rec.moments(state, node, rec.FROM)
         present = now.time if isinstance(first, datetime) else now.tick
-        at = next((end for end in ends if same_clock(end, first)), present)
+        at = next((end for end in ends if rec.same_clock(end, first)), present)
         if at is None:
             continue  # the record's clock is a time, and no time is known
         end = max(at, first)
@@ -301,19 +291,21 @@ def ended(
 
 def handed_on(state: State, nodes: Iterable[Node], other: Node) -> Changes:
     """The changes that move the consequences of some records to another record of the same fact."""
-    resting_on = {node for cause in nodes for node, *_ in state.match(None, CAUSE, cause)}
-    return [(Op.INSERT, (node, CAUSE, other)) for node in sorted(resting_on, key=str)]
+    resting_on = {node for cause in nodes for node, *_ in state.match(None, rec.CAUSE, cause)}
+    return [(Op.INSERT, (node, rec.CAUSE, other)) for node in sorted(resting_on, key=str)]
 
 
 def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> Changes:
     """The changes by which a new record and the contradicted records put each other in doubt."""
     changes: Changes = []
     for clash in clashes:
-        others = [other for fact in clash.others for other in records_of(state, fact)]
-        changes += [(Op.INSERT, (node, DOUBTED, other)) for other in others or [clash.against]]
-        changes += [(Op.INSERT, (other, DOUBTED, node)) for other in others]
+        others = [other for fact in clash.others for other in rec.records_of(state, fact)]
+        changes += [(Op.INSERT, (node, rec.DOUBTED, other)) for other in others or [clash.against]]
+        changes += [(Op.INSERT, (other, rec.DOUBTED, node)) for other in others]
     return changes
 
 
 def _said_by_others(state: State, fact: Triple, lost: Collection[Node]) -> bool:
-    return any(record not in lost and not is_lost(state, record) for record in records_of(state, fact))
+    return any(
+        record not in lost and not rec.is_lost(state, record) for record in rec.records_of(state, fact)
+    )

@@ -17,22 +17,12 @@ from substrate.base.ntriples import quads_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
 from substrate.log.replay import State
-from substrate.memory.records import (
-    AWAITS,
-    FROM,
-    REIFIES,
-    TIME,
-    UNTIL,
-    WITHDRAWN,
-    Moment,
-    Node,
-    same_clock,
-    when,
-)
+from substrate.memory import records as rec
+from substrate.memory.records import Moment, Node
 from substrate.sparql.patterns import Pattern
 
-_REIFIES = str(REIFIES)
-_TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
+_REIFIES = str(rec.REIFIES)
+_TOLD = [str(told) for told in (rec.FROM, rec.UNTIL, rec.TIME, rec.AWAITS, rec.WITHDRAWN)]
 
 
 class Index(Heard):
@@ -115,7 +105,7 @@ class Bounds(NamedTuple):
 
     def hold(self, at: Moment) -> bool:
         """Tell whether a moment lies between the bounds of its own clock."""
-        first, last = ([bound for bound in bounds if same_clock(bound, at)] for bounds in self[:2])
+        first, last = ([bound for bound in bounds if rec.same_clock(bound, at)] for bounds in self[:2])
         begins = self.written if not first and isinstance(at, datetime) else first
         return any(bound <= at for bound in begins) and all(at < bound for bound in last)  # type: ignore[operator]
 
@@ -134,7 +124,7 @@ def _bounds(about: Iterable[str]) -> Bounds:
 
 @lru_cache(4096)
 def _moment(text: str) -> Moment | None:
-    return when(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
+    return rec.when(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
 
 
 class Partial(State):
@@ -167,7 +157,7 @@ class Partial(State):
     ) -> Iterator[Triple]:
         """See :class:`substrate.log.replay.State`."""
         thing = subject
-        if thing is None and predicate == REIFIES and isinstance(object, ox.Triple) and self._shared:
+        if thing is None and predicate == rec.REIFIES and isinstance(object, ox.Triple) and self._shared:
             thing = object.subject
         if thing is None or isinstance(thing, ox.Triple) or self._about is None:
             return super().match(subject, predicate, object)

@@ -34,7 +34,7 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Spelled
+from substrate.base.delta import Spelled, Term
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.ntriples import text_of
 from substrate.base.terms import Value, term, triple
@@ -42,19 +42,11 @@ from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPI
 from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import Conflict, Side, merge
-from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
-from substrate.log.grouping import (
-    BEGINNING,
-    BELIEF,
-    ENDING,
-    FORGETTING,
-    KINDS,
-    OBSERVATION,
-    Placed,
-    placed,
-)
+from substrate.log.event_log import Delta, EventLog, Op, Triple
+from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, KINDS, OBSERVATION, Placed, placed
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
+from substrate.memory import records as rec
 from substrate.memory._clocks import Ahead, HybridClock, Now, by_time
 from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
 from substrate.memory._grounds import (
@@ -68,33 +60,7 @@ from substrate.memory._grounds import (
     withdrawn,
 )
 from substrate.memory._index import Index
-from substrate.memory.records import (
-    ABOUT,
-    AUTHOR,
-    AWAITS,
-    CAUSE,
-    DOUBTED,
-    FROM,
-    PREFIX,
-    PRIMARY,
-    REIFIES,
-    TIME,
-    UNTIL,
-    Ground,
-    Moment,
-    Node,
-    Record,
-    Written,
-    is_doubted,
-    is_lost,
-    is_record,
-    moment,
-    moments,
-    records_of,
-    same_clock,
-    told_of,
-    when,
-)
+from substrate.memory.records import Ground, Moment, Node, Record, Written
 from substrate.rules.tbox import TBox
 
 Meta = list[tuple[ox.NamedNode, Term]]
@@ -201,13 +167,15 @@ class Memory:
         """
         fact = triple(subject, predicate, object)
         now, begun, meta = self._begin(written)
-        first = begun if valid_from is None else moment(valid_from, "valid_from")
+        first = begun if valid_from is None else rec.moment(valid_from, "valid_from")
         last = (
-            None if valid_until is None else _after(first, moment(valid_until, "valid_until"), "valid_until")
+            None
+            if valid_until is None
+            else _after(first, rec.moment(valid_until, "valid_until"), "valid_until")
         )
         stands, ahead = now.standing(first, last)
-        bounds = ((FROM, first), (UNTIL, last), (AWAITS, ahead))
-        about = [(REIFIES, ox.Triple(*fact)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
+        bounds = ((rec.FROM, first), (rec.UNTIL, last), (rec.AWAITS, ahead))
+        about = [(rec.REIFIES, ox.Triple(*fact)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
         self._come_due(now)
         changes, clashes = [(Op.INSERT, fact)] if stands else [], list[Clash]()
         if stands and self._contradictions != "keep":
@@ -260,7 +228,7 @@ class Memory:
         now, _, meta = self._begin(written)
         tick, chain, place = now.tick, self.log.chain, len(self.log)
         step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in meta]
-        kind, says, since = f"{RDF_TYPE} {OBSERVATION}", str(REIFIES), f"{FROM} {term(0)}"
+        kind, says, since = f"{RDF_TYPE} {OBSERVATION}", str(rec.REIFIES), f"{rec.FROM} {term(0)}"
         ticks, texts, records = list[int](), list[str](), list[Record]()
         for subject, predicate, object_ in facts:
             text, told = f"{subject} {predicate} {object_}", [since.replace('"0"', f'"{tick}"'), *about]
@@ -283,7 +251,11 @@ class Memory:
         oldest = sorted(clash.others, key=lambda other: self.log.history(other).intervals[-1].start)
         for other in oldest[: clash.excess]:
             if open_ := _open(state, other):
-                same = all(same_clock(begun, first) for node in open_ for begun in moments(state, node, FROM))
+                same = all(
+                    rec.same_clock(begun, first)
+                    for node in open_
+                    for begun in rec.moments(state, node, rec.FROM)
+                )
                 given: Written = {**written, "tick": now.tick, "time": now.time, "cause": None}
                 self.end(*other, at=first if same else None, **given)
             else:
@@ -292,12 +264,7 @@ class Memory:
 
     @_alone
     def believe(
-        self,
-        agent: Node,
-        fact: Value,
-        *,
-        told_by: Node | None = None,
-        **written: Unpack[Written],
+        self, agent: Node, fact: Value, *, told_by: Node | None = None, **written: Unpack[Written]
     ) -> Record:
         """Remember that an agent is aware of a fact: a node, or a triple.
 
@@ -316,7 +283,7 @@ class Memory:
                 f"{told_by!r} is not a node", where=("told_by",), hint="Give an IRI or a blank node"
             )
         now, first, meta = self._begin(written)
-        about: Meta = [(REIFIES, ox.Triple(*belief)), (FROM, term(first))]
+        about: Meta = [(rec.REIFIES, ox.Triple(*belief)), (rec.FROM, term(first))]
         if told_by is not None:
             about += [(RDF_TYPE, EVENT), (SOURCE, told_by), (RECIPIENT, belief[0]), (CONTENT, belief[2])]
         self._come_due(now)
@@ -356,7 +323,7 @@ class Memory:
         if not any(map(now.before, ends)):
             changes.append((Op.RETRACT, fact))
         more, doubted = self._ending(state, open_, fact, now, ends)
-        return self._write(ENDING, now, [(ABOUT, node) for node in open_] + meta, changes + more, doubted)
+        return self._write(ENDING, now, [(rec.ABOUT, node) for node in open_] + meta, changes + more, doubted)
 
     def _ending(
         self, state: State, nodes: list[Node], fact: Triple, now: Now, ends: list[Moment]
@@ -366,16 +333,10 @@ class Memory:
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
         changes = ended(state, lost, unsure, now, ends)
-        return changes, lambda by: [(Op.INSERT, (node, DOUBTED, by)) for node in doubted]
+        return changes, lambda by: [(Op.INSERT, (node, rec.DOUBTED, by)) for node in doubted]
 
     @_alone
-    def forget(
-        self,
-        subject: Value,
-        predicate: Value,
-        object: Value,
-        **written: Unpack[Written],
-    ) -> Record:
+    def forget(self, subject: Value, predicate: Value, object: Value, **written: Unpack[Written]) -> Record:
         """Forget a fact: the triple and its records leave the state, but not the log.
 
         ``as_of`` with an earlier tick still has the fact; :meth:`forgotten` tells who forgot it, and when.
@@ -394,11 +355,13 @@ class Memory:
         now, _, meta = self._begin(written)
         self._come_due(now)
         state = self.log.state()
-        nodes = list(records_of(state, fact))
+        nodes = list(rec.records_of(state, fact))
         if not nodes and fact not in state:
             raise _unknown(fact, "Name what is remembered")
         author = written.get("author")
-        own = [node for node in nodes if author is not None and any(state.match(node, AUTHOR, term(author)))]
+        own = [
+            node for node in nodes if author is not None and any(state.match(node, rec.AUTHOR, term(author)))
+        ]
         nodes = own or nodes
         lost = Rest(self.log, state, nodes, fact).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
@@ -407,7 +370,7 @@ class Memory:
             (Op.RETRACT, part) for node in nodes for part in sorted(state.match(node), key=_text)
         ]
         changes += handed_on(state, nodes, others[0]) if others else [(Op.RETRACT, fact)]
-        about = [(ABOUT, node) for node in nodes] + meta
+        about = [(rec.ABOUT, node) for node in nodes] + meta
         return self._write(FORGETTING, now, about, changes, lambda by: withdrawn(state, lost, unsure, by))
 
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
@@ -428,16 +391,16 @@ class Memory:
         (0, True)
         """
         fact, state = triple(subject, predicate, object), self.log.state()
-        lost = Rest(self.log, state, records_of(state, fact), fact).lost()
+        lost = Rest(self.log, state, rec.records_of(state, fact), fact).lost()
         parts = ((node, self._part(node, state)) for node in lost)
         return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
 
     def _end_of(self, state: State, node: Node, at: Moment | None, now: Now) -> Moment:
         """A record's end, by the clock of its beginning."""
-        (first,) = moments(state, node, FROM)
+        (first,) = rec.moments(state, node, rec.FROM)
         if at is None:
             at = now.time if isinstance(first, datetime) else now.tick
-        return moment(at, "at") if at == first else _after(first, moment(at, "at"), "at")
+        return rec.moment(at, "at") if at == first else _after(first, rec.moment(at, "at"), "at")
 
     def _begin(self, written: Written) -> tuple[Now, Moment, Meta]:
         """The present time, a record's default beginning, and the description of its writing; all checked."""
@@ -453,33 +416,33 @@ class Memory:
             raise LogError(what, hint="Record late knowledge at the present tick, with valid_from")
         if time is None and self._clock:
             time = self._clock.now()
-        if time is not None and not isinstance(moment(time, "time"), datetime):
+        if time is not None and not isinstance(rec.moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
         if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
             what = f"{node!s:.80} is not a record of this memory"
             raise ParameterError(what, where=("cause",), hint="Give what observe or believe returned")
         given = (
-            (AUTHOR, written.get("author")),
-            (PRIMARY, written.get("source")),
-            (CAUSE, node),
-            (TIME, time),
+            (rec.AUTHOR, written.get("author")),
+            (rec.PRIMARY, written.get("source")),
+            (rec.CAUSE, node),
+            (rec.TIME, time),
         )
         meta = [(predicate, term(object_)) for predicate, object_ in given if object_ is not None]
-        begun = tick if self._clock is None or time is None else moment(time, "time")
+        begun = tick if self._clock is None or time is None else rec.moment(time, "time")
         return Now(tick, time), begun, meta
 
     def _come_due(self, now: Now) -> None:
         """Begin and end the facts whose moment has come, each in its own record."""
-        time: Meta = [] if now.time is None else [(TIME, term(now.time))]
+        time: Meta = [] if now.time is None else [(rec.TIME, term(now.time))]
         for part in self._ahead.come(now):
             state = self.log.state()
             for due in now.due(state, [part]):  # empty if an earlier change has settled it
-                about = [(ABOUT, due.node), *time]
+                about = [(rec.ABOUT, due.node), *time]
                 if due.begins:
                     self._write(BEGINNING, now, about, due.changes)
                     continue
-                ends = moments(state, due.node, UNTIL)
+                ends = rec.moments(state, due.node, rec.UNTIL)
                 more, doubted = self._ending(state, [due.node], due.said, now, ends)
                 self._write(ENDING, now, about, due.changes + more, doubted)
 
@@ -536,7 +499,7 @@ class Memory:
             for op, part in [change for due in now.due(state, ahead) for change in due.changes]:
                 state.apply(op, ox.Quad(*part))  # this call owns the state
             return state
-        about = moment(about, "about")
+        about = rec.moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
         return self._index.valid(about, self.log.position(state.tick), at)
 
@@ -575,7 +538,7 @@ class Memory:
         """
         state = self._state(tick)
         grounds: dict[ox.NamedNode, Ground] = {}
-        queue: list[Term] = list(records_of(state, triple(subject, predicate, object)))
+        queue: list[Term] = list(rec.records_of(state, triple(subject, predicate, object)))
         while queue:
             node = queue.pop(0)
             if isinstance(node, ox.NamedNode) and node not in grounds and (part := self._part(node, state)):
@@ -595,7 +558,7 @@ class Memory:
 
     def doubted(self, tick: int | None = None) -> list[Ground]:
         """List the records in doubt: contradicted, or of a defeasible property and without a ground."""
-        return [ground for ground in self._grounds(self.log.state(tick), DOUBTED) if ground.doubted]
+        return [ground for ground in self._grounds(self.log.state(tick), rec.DOUBTED) if ground.doubted]
 
     def _grounds(self, state: State, predicate: ox.NamedNode, object: Term | None = None) -> list[Ground]:
         """The records that have a property in a state, in the order of the log."""
@@ -605,15 +568,15 @@ class Memory:
 
     def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
-        causes = [cause for predicate, cause in about if predicate == CAUSE]
+        causes = [cause for predicate, cause in about if predicate == rec.CAUSE]
         causes += sorted(
-            (cause for cause in told_of(state, node).get(CAUSE, ()) if cause not in causes), key=str
+            (cause for cause in rec.told_of(state, node).get(rec.CAUSE, ()) if cause not in causes), key=str
         )
         words = dict(about)
         teller = words.get(SOURCE)
         if isinstance(teller, Node):
             then = self._state(part[0].delta.tick)
-            causes += records_of(then, (teller, AWARE_OF, words[CONTENT]))
+            causes += rec.records_of(then, (teller, AWARE_OF, words[CONTENT]))
         return causes
 
     def _ground(self, node: ox.NamedNode, part: list[Placed], state: State) -> Ground:
@@ -621,17 +584,19 @@ class Memory:
         for _, delta in part:
             if delta.triple[0] == node:
                 about.setdefault(delta.triple[1], delta.triple[2])
-        reified = about.get(REIFIES)
+        reified = about.get(rec.REIFIES)
         fact = part[-1].delta.triple
         if isinstance(reified, ox.Triple):
             fact = triple(reified.subject, reified.predicate, reified.object)
         tick, positions = part[0].delta.tick, tuple(position for position, _ in part)
-        time, first, last = (when(about[p]) if p in about else None for p in (TIME, FROM, UNTIL))
+        time, first, last = (
+            rec.when(about[p]) if p in about else None for p in (rec.TIME, rec.FROM, rec.UNTIL)
+        )
         kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
-        author, source = about.get(AUTHOR), about.get(PRIMARY)
-        lost = is_lost(state, node, fact)
-        doubted = not lost and is_doubted(state, node)
+        author, source = about.get(rec.AUTHOR), about.get(rec.PRIMARY)
+        lost = rec.is_lost(state, node, fact)
+        doubted = not lost and rec.is_doubted(state, node)
         time = time if isinstance(time, datetime) else None
         return Ground(node, kind, tick, positions, fact, author, source, time, first, last, lost, doubted)
 
@@ -696,7 +661,7 @@ class Memory:
         >>> [who.value for who in one.merge(two).who_knew(V.party)]
         ['urn:v:isabella', 'urn:v:jennifer', 'urn:v:sam']
         """
-        words = {*self.tbox.functional, *functional, FROM, UNTIL}
+        words = {*self.tbox.functional, *functional, rec.FROM, rec.UNTIL}
         return self._like(merge(*by_time(self.log, other.log), functional=words, choose=choose))
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
@@ -704,18 +669,18 @@ class Memory:
         (retracted).
         """
         sides = difference(self.log.state(tick), other.log.state(tick))
-        return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in sides))
+        return Difference(*(tuple(part for part in side if not rec.is_record(part[0])) for side in sides))
 
 
 def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes: list[str]) -> ox.NamedNode:
     """A record's name: a hash of the log before it and of its content."""
     text = "\n".join([digest, str(tick), str(kind), *about, *changes])
-    return ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
+    return ox.NamedNode(rec.PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
 
 
 def _after(first: object, last: Moment, where: str) -> Moment:
     """Check that an end lies after its beginning, by the same clock; return the end."""
-    if not same_clock(first, last):
+    if not rec.same_clock(first, last):
         raise ParameterError(
             f"it begins by one clock ({first}) and ends by another ({last})",
             where=(where,),
@@ -735,7 +700,7 @@ def _is_there(state: State, node: Node) -> bool:
 
 def _open(state: State, fact: Triple) -> list[Node]:
     """The records that state a triple and have neither ended nor lost their ground."""
-    return [node for node in records_of(state, fact) if not is_lost(state, node)]
+    return [node for node in rec.records_of(state, fact) if not rec.is_lost(state, node)]
 
 
 def _text(part: Triple) -> str:

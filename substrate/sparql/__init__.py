@@ -3,12 +3,4 @@
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
 from substrate.sparql.tokens import Token
 
-__all__ = [
-    "QueryError",
-    "QueryLimits",
-    "Solutions",
-    "Token",
-    "checked",
-    "confined",
-    "query",
-]
+__all__ = ["QueryError", "QueryLimits", "Solutions", "Token", "checked", "confined", "query"]

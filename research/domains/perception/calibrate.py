@@ -31,12 +31,7 @@ from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import needed
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.format import (
-    SHAPES,
-    Annotation,
-    annotation_names,
-    decode_annotation,
-)
+from substrate.domains.clevrer.format import SHAPES, Annotation, annotation_names, decode_annotation
 
 PARTS, ASIDE = 5, 4
 

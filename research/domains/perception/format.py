@@ -12,11 +12,7 @@ from typing import Annotated
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import (
-    Source,
-    Whole,
-    decode,
-)
+from substrate.base.inputs import Source, Whole, decode
 from substrate.base.numbered import numbered
 from substrate.domains.clevrer.format import Color, Material, Shape
 

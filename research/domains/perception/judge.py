@@ -14,12 +14,7 @@ from msgspec.structs import replace
 from research.domains.perception.log import perceived_log
 from research.domains.perception.masks import Look
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import (
-    Perceived,
-    PerceivedCollision,
-    PerceivedCrossing,
-    Video,
-)
+from research.domains.perception.perceive import Perceived, PerceivedCollision, PerceivedCrossing, Video
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import Question, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene

@@ -74,17 +74,7 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
     scores = np.array([thing.score for _, thing in seen], dtype=float)[some]
     looks = [(thing.color, thing.material, thing.shape) for _, thing in map(seen.__getitem__, some.tolist())]
     last = video.frames[-1].frame_index
-    return Sightings(
-        video.video_index,
-        last,
-        width,
-        height,
-        frames,
-        boxes[some],
-        areas[some],
-        scores,
-        looks,
-    )
+    return Sightings(video.video_index, last, width, height, frames, boxes[some], areas[some], scores, looks)
 
 
 def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:

@@ -12,11 +12,7 @@ from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.borders import Crossing, crossings
 from research.domains.perception.camera import SEEN, Camera
 from research.domains.perception.collisions import Contact, contacts
-from research.domains.perception.format import (
-    ProposedVideo,
-    decode_proposals,
-    proposal_names,
-)
+from research.domains.perception.format import ProposedVideo, decode_proposals, proposal_names
 from research.domains.perception.masks import Look, Sightings, sightings
 from research.domains.perception.paths import Path, Piece, paths
 from research.domains.perception.tracks import Track, tracks
@@ -113,13 +109,7 @@ def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterato
         yield source[0], decode_proposals(source)
 
 
-def examined(
-    video: ProposedVideo,
-    name: str,
-    *,
-    until: int | None = None,
-    camera: Camera = SEEN,
-) -> Video:
+def examined(video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = SEEN) -> Video:
     """Run all stages of a video.
 
     Args:

@@ -34,11 +34,7 @@ class Query(NamedTuple):
         return f"{kind}({', '.join(f'{role}={self.roles[role]!r}' for role in roles)})"
 
 
-_GAPS = {
-    "name": r"[^\W\d_][\w'-]*",
-    "noun": r"[^\W\d_][\w' -]*?",
-    "relation": "|".join(RELATIONS),
-}
+_GAPS = {"name": r"[^\W\d_][\w'-]*", "noun": r"[^\W\d_][\w' -]*?", "relation": "|".join(RELATIONS)}
 
 
 def _bases(effect: str) -> str:
@@ -111,8 +107,7 @@ def parse_question(text: str) -> Query:
                 roles["relation"] = RELATIONS[relation.lower()]
             return Query(answer, roles)
     raise FormatError(
-        f"unknown question {text!r}",
-        hint="The grammar has no such question; correct it, or add a pattern",
+        f"unknown question {text!r}", hint="The grammar has no such question; correct it, or add a pattern"
     )
 
 

@@ -160,10 +160,7 @@ def _opening(
     scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
 ) -> list[Line]:
     """Tick 0: the scene and its objects."""
-    facts = [
-        f"<{scene}> {_TYPE} <{NAMESPACE}Scene>",
-        f"<{scene}> <{NAMESPACE}frames> {_integer(frames)}",
-    ]
+    facts = [f"<{scene}> {_TYPE} <{NAMESPACE}Scene>", f"<{scene}> <{NAMESPACE}frames> {_integer(frames)}"]
     for number, thing in objects:
         subject = f"<{scene}:object:{number}>"
         facts += (

@@ -17,13 +17,7 @@ from substrate.domains.clevrer.format import RECORDED_AFTER, Question
 from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import (
-    OPCODES,
-    Step,
-    World,
-    run,
-    unseen,
-)
+from substrate.domains.clevrer.program import OPCODES, Step, World, run, unseen
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal, text_of
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog

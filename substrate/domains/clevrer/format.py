@@ -331,11 +331,7 @@ def _declared(name: str, path: str, ids: list[int]) -> set[int]:
 
 
 def check_events(
-    name: str,
-    path: str,
-    events: Sequence[tuple[str, Sequence[int], int]],
-    declared: set[int],
-    frames: float,
+    name: str, path: str, events: Sequence[tuple[str, Sequence[int], int]], declared: set[int], frames: float
 ) -> None:
     """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice.
 

@@ -69,11 +69,7 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
 
 
 def _explained(
-    scene: Scene,
-    step: Instruction,
-    results: Mapping[int, Result],
-    look: Look,
-    resolve: Resolve,
+    scene: Scene, step: Instruction, results: Mapping[int, Result], look: Look, resolve: Resolve
 ) -> ExplainedStep:
     """A step that was run: its input and output, its evidence, its failed look-ups."""
     result = results.get(step.position)

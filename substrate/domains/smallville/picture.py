@@ -8,9 +8,10 @@ from typing import Any
 from pyoxigraph import Literal
 
 from substrate.ask.questions import Occurrence, occurrences
+from substrate.base.delta import Term
 from substrate.base.vocabulary import RDFS_LABEL
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
-from substrate.log.event_log import EventLog, Op, Term
+from substrate.log.event_log import EventLog, Op
 from substrate.rules.tbox import TBox
 
 

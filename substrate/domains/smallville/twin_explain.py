@@ -9,23 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from substrate.ask.questions import Occurrence, occurrences
+from substrate.base.delta import Term
 from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
+from substrate.domains.smallville import twin
 from substrate.domains.smallville.format import ARMS, Spec
-from substrate.domains.smallville.twin import (
-    ENTITIES,
-    TERMS,
-    answer,
-    ask_query,
-    asked_ticks,
-    asked_triple,
-    change,
-    entity,
-    village_tbox,
-)
-from substrate.log.event_log import EventLog, Term
+from substrate.log.event_log import EventLog
 from substrate.log.replay import State
 
-_NAMES = {TERMS: ":", ENTITIES: ""}
+_NAMES = {twin.TERMS: ":", twin.ENTITIES: ""}
 
 
 def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
@@ -43,7 +34,7 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     arms: dict[str, EventLog] = dict(zip(ARMS, logs, strict=True))
     # Evidence names an arm's log so
     called = {name: OWN if name == arm else f"arm {name}" for name in arms}
-    reply = answer(spec, arms[arm])
+    reply = twin.answer(spec, arms[arm])
     steps = (
         _fork(spec, arms["b"], called["b"]),
         *_events(spec, arm, arms, called),
@@ -57,7 +48,7 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
 def _fork(spec: Spec, log: EventLog, called: str) -> ExplainedStep:
     """The step of the intervention, with its deltas: arm B's first deltas at the branch tick."""
     start = log.position(spec.branch - 1)
-    changed = len(list(change(spec.intervention).deltas(log.state(spec.branch - 1), spec.branch)))
+    changed = len(list(twin.change(spec.intervention).deltas(log.state(spec.branch - 1), spec.branch)))
     evidence = tuple(Evidence(place, called) for place in range(start, start + changed))
     words = f"in arm b {intervention(spec)}"
     return ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence)
@@ -65,15 +56,15 @@ def _fork(spec: Spec, log: EventLog, called: str) -> ExplainedStep:
 
 def _asked(spec: Spec, log: EventLog, reply: str) -> ExplainedStep:
     """The step of the question, asked at each of its ticks."""
-    past = log.history(asked_triple(spec))
-    ticks = [str(tick) for tick in asked_ticks(spec) if past.holds(tick)]
-    pattern = " ".join(short(part, _NAMES) for part in asked_triple(spec))
+    past = log.history(twin.asked_triple(spec))
+    ticks = [str(tick) for tick in twin.asked_ticks(spec) if past.holds(tick)]
+    pattern = " ".join(short(part, _NAMES) for part in twin.asked_triple(spec))
     span = f"{spec.branch} to {spec.village.horizon}"
     return ExplainedStep(
         "ask",
         f"{reply}: it holds at {', '.join(ticks) or 'none'} of these ticks",
         (f"ticks {span}",),
-        f"at each tick from {span}:\n{ask_query(spec)}",
+        f"at each tick from {span}:\n{twin.ask_query(spec)}",
         tuple(Evidence(made.position) for made in past.changes),
         () if ticks else (pattern,),
     )
@@ -83,10 +74,10 @@ def _events(
     spec: Spec, own: str, arms: Mapping[str, EventLog], called: Mapping[str, str]
 ) -> list[ExplainedStep]:
     """The events that bear on the question, by tick; with this arm's evidence if this arm has them."""
-    agents = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
+    agents = {twin.entity(name) for name in (spec.query.agent, spec.query.other) if name}
     happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
     states = {arm: log.state() for arm, log in arms.items()}
-    names: dict[Term, str] = {entity(number): name for number, name in spec.village.names.items()}
+    names: dict[Term, str] = {twin.entity(number): name for number, name in spec.village.names.items()}
     entries: list[tuple[int, Evidence, str, ExplainedStep]] = []
     for node in set().union(*happened.values()):
         where = [arm for arm in ARMS if node in happened[arm]]
@@ -106,7 +97,7 @@ def _events(
 
 def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
     """The events from the branch on."""
-    events = occurrences(log, village_tbox())
+    events = occurrences(log, twin.village_tbox())
     return {event.node: event for event in events if event.tick >= spec.branch}
 
 
@@ -121,9 +112,9 @@ def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
     """An event as a sentence, with its roles from the state."""
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
-        roles.setdefault(predicate.value.removeprefix(TERMS), []).append(names.get(value, ""))
+        roles.setdefault(predicate.value.removeprefix(twin.TERMS), []).append(names.get(value, ""))
     told = {role: " and ".join(sorted(who)) for role, who in roles.items()}
-    return _EVENTS[event.kind.value.removeprefix(TERMS)].format(**told)
+    return _EVENTS[event.kind.value.removeprefix(twin.TERMS)].format(**told)
 
 
 _CHANGES = {

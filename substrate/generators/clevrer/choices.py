@@ -159,10 +159,7 @@ def predict(
 
 
 def imagine(
-    without: Mapping[int, Sequence[Collision]],
-    names: Names,
-    rng: Random,
-    number: int,
+    without: Mapping[int, Sequence[Collision]], names: Names, rng: Random, number: int
 ) -> list[MultipleChoice]:
     """Make choices about what would (not) happen without an object: the pairs that would collide, hidden
     seconds included.

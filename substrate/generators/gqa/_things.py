@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import combinations, permutations
 from random import Random
 
@@ -10,87 +12,23 @@ from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
 
 WIDTH, HEIGHT = 640, 480
 
-COLORS = ("red", "blue", "green", "yellow", "white", "black", "brown", "gray", "orange", "pink")
-_SIZES, _HEIGHTS, _AGES = ("large", "small"), ("tall", "short"), ("young", "old")
-ATTRIBUTES: dict[str, dict[str, tuple[str, ...]]] = {
-    "person": {
-        "age": _AGES,
-        "height": _HEIGHTS,
-        "face expression": ("happy", "sad"),
-        "activity": ("talking", "reading", "waiting", "eating"),
-    },
-    "clothing": {
-        "color": COLORS,
-        "material": ("cotton", "denim", "leather"),
-        "pattern": ("striped", "plaid", "floral"),
-        "": ("short sleeved", "long sleeved"),
-    },
-    "furniture": {
-        "color": COLORS,
-        "material": ("wood", "metal", "plastic"),
-        "size": _SIZES,
-        "shape": ("round", "square", "rectangular"),
-    },
-    "animal": {
-        "color": ("white", "black", "brown", "gray"),
-        "size": _SIZES,
-        "pose": ("standing", "lying"),
-        "age": _AGES,
-    },
-    "fruit": {"color": ("red", "green", "yellow", "orange"), "shape": ("round", "oval"), "size": _SIZES},
-    "vehicle": {
-        "color": COLORS,
-        "size": _SIZES,
-        "cleanliness": ("clean", "dirty"),
-        "": ("parked", "moving"),
-    },
-    "device": {"color": ("black", "white", "gray"), "size": _SIZES, "": ("on", "off")},
-    "container": {"color": COLORS, "material": ("glass", "plastic", "ceramic"), "": ("empty", "full")},
-    "plant": {"color": ("green", "brown"), "height": _HEIGHTS, "": ("leafy", "bare")},
+_TABLES = tomllib.loads((files("substrate.generators.gqa") / "things.toml").read_text("utf-8"))
+ATTRIBUTES: dict[str, dict[str, list[str]]] = {
+    top: {f: _TABLES["shared"][v] if isinstance(v, str) else v for f, v in families.items()}
+    for top, families in _TABLES["attributes"].items()
 }
 """The values by top kind and attribute family; plain attributes have an empty family."""
-
-_NAMES = {
-    "person": ("man", "woman", "boy", "girl"),
-    "clothing": ("shirt", "jacket", "skirt", "hat", "scarf"),
-    "furniture": ("chair", "office chair", "table", "coffee table", "desk", "couch", "bench", "cabinet"),
-    "animal": ("dog", "cat", "horse", "zebra", "sheep"),
-    "fruit": ("apple", "banana", "pear", "lemon"),
-    "vehicle": ("car", "truck", "bus", "bicycle"),
-    "device": ("laptop", "cell phone", "camera", "television"),
-    "container": ("bowl", "vase", "basket"),
-    "plant": ("tree", "bush", "palm tree"),
-}
-_BETWEEN = {"office chair": ("chair",), "coffee table": ("table",), "palm tree": ("tree",)}
+_NAMES: dict[str, list[str]] = _TABLES["names"]
 KINDS: dict[str, tuple[str, ...]] = {
-    name: (*_BETWEEN.get(name, ()), top) for top, names in _NAMES.items() for name in names
+    name: (_TABLES["between"][name], top) if name in _TABLES["between"] else (top,)
+    for top, names in _NAMES.items()
+    for name in names
 }
 """A name's other names, the top kind last."""
-
-GENDER = {"man": "male", "boy": "male", "woman": "female", "girl": "female"}
-PLACES = {
-    "outdoors": ("street", "beach", "park", "field"),
-    "indoors": ("kitchen", "living room", "bedroom", "office"),
-}
-WEATHER = ("sunny", "cloudy", "rainy")
-_BODIES = {
-    "outdoors": (
-        *_NAMES["person"],
-        *("dog", "horse", "zebra", "sheep"),
-        *_NAMES["vehicle"],
-        "bench",
-        *_NAMES["plant"],
-    ),
-    "indoors": (
-        *_NAMES["person"],
-        *("dog", "cat"),
-        *("chair", "office chair", "table", "coffee table", "desk", "couch", "cabinet", "television"),
-    ),
-}
-_ON_TOP = (*_NAMES["fruit"], *_NAMES["container"], "laptop", "cell phone", "camera")
-_HELD = ("apple", "banana", "cell phone", "camera", "basket")
-_SUPPORTS = ("table", "coffee table", "desk", "bench", "cabinet")
-_SEATS = ("chair", "office chair", "couch", "bench")
+GENDER: dict[str, str] = _TABLES["gender"]
+PLACES: dict[str, list[str]] = _TABLES["places"]
+WEATHER: list[str] = _TABLES["weather"]
+_SEATS: list[str] = _TABLES["seats"]
 
 
 @dataclass(frozen=True)
@@ -149,7 +87,7 @@ class Room:
 def sample_room(rng: Random) -> Room:
     """Sample a scene of up to two dozen things, some with the same name."""
     setting = rng.choice(sorted(PLACES))
-    bodies = [rng.choice(_BODIES[setting]) for _ in range(rng.randint(5, 9))]
+    bodies = [rng.choice(_TABLES["bodies"][setting]) for _ in range(rng.randint(5, 9))]
     things: list[Thing] = []
     edges: set[tuple[int, str, int]] = set()
 
@@ -172,13 +110,15 @@ def sample_room(rng: Random) -> Room:
             for worn in rng.sample(_NAMES["clothing"], rng.randint(0, 2)):
                 edges.add((body.number, "wearing", add(worn, inside(body))))
             if rng.random() < 0.5:
-                edges.add((body.number, "holding", add(rng.choice(_HELD), inside(body))))
+                edges.add((body.number, "holding", add(rng.choice(_TABLES["held"]), inside(body))))
             taken = {seat for _, relation, seat in edges if relation == "sitting on"}
-            seats = [thing for thing in things if thing.name in _SEATS and thing.number not in taken]
+            seats = [
+                thing for thing in things if thing.name in _TABLES["seats"] and thing.number not in taken
+            ]
             if seats and rng.random() < 0.5:
                 edges.add((body.number, "sitting on", rng.choice(seats).number))
-        elif body.name in _SUPPORTS:
-            for name in rng.sample(_ON_TOP, rng.randint(0, 3)):
+        elif body.name in _TABLES["supports"]:
+            for name in rng.sample(_TABLES["on_top"], rng.randint(0, 3)):
                 edges.add((add(name, inside(body)), "on", body.number))
     edges |= _sides(things)
     pairs = list(combinations(range(len(bodies)), 2))

@@ -9,10 +9,4 @@
 from substrate.domains.clevrer.motion.engine import Body, Motion, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
-__all__ = [
-    "LAW",
-    "Body",
-    "Law",
-    "Motion",
-    "simulate",
-]
+__all__ = ["LAW", "Body", "Law", "Motion", "simulate"]
