@@ -53,7 +53,7 @@ class Worked(NamedTuple):
 def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """Yield an example of each kind that this run has answers of, each after the kind's title."""
     for benchmark in EXPLAINED.values():
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         for title, subset in benchmark.examples.items() if file.is_file() else ():
             if example := _example(workspace, benchmark, file, subset):
                 yield title, example
@@ -82,7 +82,7 @@ def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth
         benchmark, scene = EXPLAINED[example.row.benchmark], str(example.row.scene)
         if not benchmark.exhibits:
             continue
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         rows = [row for row in rows_of(file) if str(row.scene) == scene]
         explain = partial(explain_case, benchmark, {scene: rows})
         answered = list(each_here(workspace, benchmark, {scene}, explain))

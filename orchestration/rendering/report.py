@@ -292,7 +292,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
     """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
-        file, files = workspace.artifacts / benchmark.name / "answers.jsonl", {}
+        file, files = workspace.answers(benchmark.name), {}
         for exhibit in benchmark.exhibits if file.is_file() else ():
             files = files or files_of(workspace, benchmark.source)
             yield benchmark, exhibit, exhibit.shown(rows_of(file), files)

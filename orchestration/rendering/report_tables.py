@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import msgspec
 
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import label as words_of
-from orchestration.rendering.tables import Column, Table
+from orchestration.rendering.tables import Column, Table, write_csv
 from orchestration.scoring.comparability import percent
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.scores import Score
@@ -93,8 +92,7 @@ def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]
     """Write a table as CSV, JSON Lines and TeX into the report's folder; return the paths by format."""
     folder = out / "tables"
     folder.mkdir(exist_ok=True)
-    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
+    write_csv(folder / f"{name}.csv", [table.heads, *table.rows])
     # Repeated heads get a number.
     heads = [f"{head} {at + 1}" if head in table.heads[:at] else head for at, head in enumerate(table.heads)]
     lines = [msgspec.json.encode(dict(zip(heads, row, strict=True))) for row in table.rows]

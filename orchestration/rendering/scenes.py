@@ -34,7 +34,7 @@ def write_scenes(workspace: Workspace, each: Each, out: Path, keep: Keep) -> lis
     profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             make = partial(_write, each, benchmark, pages, profile, file)
             for scene, place, wrong, stages in keep(pages.folder, benchmark, file, make, out):
