@@ -10,16 +10,17 @@ from orchestration.dagster.checks import checks_of
 from orchestration.dagster.form import form_resource
 from orchestration.dagster.jobs import nightly_drift, reproductions, stale_stages, verify
 from orchestration.dagster.resources import ALONE, unconfigured
-from orchestration.stages.graph import EVERY, stages_in
+from orchestration.stages.graph import ELSEWHERE, EVERY, stages_in
 
 FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
 
 def build_definitions() -> dg.Definitions:
     """Define all assets, checks and jobs; the launch form configures the workspace."""
+    assets = {**EVERY, **ELSEWHERE}
     return dg.Definitions(
-        assets=assets_of(EVERY, of=stages_in),
-        asset_checks=[*checks_of(EVERY)],
+        assets=assets_of(assets, of=stages_in),
+        asset_checks=[*checks_of(assets)],
         jobs=[*reproductions(), verify],
         sensors=[stale_stages],
         schedules=[nightly_drift],

@@ -37,6 +37,7 @@ class Stage(Declared):
         asks: true if it asks a server when one is set, so that its outs may grow.
         shown: the outs that other stages read; empty for all outs.
         outside: the files outside the project that it reads; their bytes count as inputs.
+        profile: the profile that it belongs to, if it has other needs there than in its usual profile.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Stage(Declared):
     asks: bool = False
     shown: tuple[str, ...] = ()
     outside: Callable[[Any], Mapping[str, Path]] | None = None
+    profile: str = ""
 
     @cached_property
     def code(self) -> Mapping[str, str]:

@@ -34,8 +34,7 @@ from orchestration.code import Declared
 from orchestration.scoring.counting import METRICS, RIGHT, Metric
 from substrate.base.errors import FormatError, ParameterError
 from substrate.branch.fork import Emitter
-from substrate.cause.evidence import Rest, rests_on
-from substrate.cause.explanation import ExplainedPart, Explanation
+from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, Timeline
 from substrate.domains.rows import Row
 from substrate.generators.world import World
@@ -330,7 +329,6 @@ class Explained(Interpreted):
         explain: explains the answer to a question of a subset (or "") and a case; ``None`` if there
             is no such question.
         picture: draws the subject of an answer, given its case, its explanation and its row.
-        rests: finds the evidence that decides a part of an explained answer.
         examples: the kinds of questions with a worked example in the report: a title, and the subset.
         exhibits: sections of the report that it contributes.
         pages: pages of its scenes in the report.
@@ -339,7 +337,6 @@ class Explained(Interpreted):
 
     explain: Callable[[Case, Logs, Any, str, str], Explanation | None]
     picture: Callable[[Case, Explanation, Row], Pictured]
-    rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: Mapping[str, str] = field(default_factory=dict)
     exhibits: tuple[Exhibit, ...] = ()
     pages: tuple[ScenePages, ...] = ()

@@ -21,7 +21,7 @@ from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.spark.session import LostError, leave_session
 from orchestration.stage import Stage, Stages, inputs_of
-from orchestration.stages.graph import home_of
+from orchestration.stages.graph import ELSEWHERE, home_of
 from orchestration.stages.standing import standing
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import clear_leftovers, replacing
@@ -44,9 +44,13 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL
 """The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
 
 
-def asset_key(stage: str) -> dg.AssetKey:
-    """Return the key of a stage's asset."""
-    return dg.AssetKey(box_of(stage))
+def asset_key(stage: str, profile: str = "") -> dg.AssetKey:
+    """Return the key of a stage's asset.
+
+    Args:
+        profile: the profile of a run; a stage that reads other stages there has an asset of its own.
+    """
+    return dg.AssetKey([profile, box_of(stage)] if f"{profile}/{stage}" in ELSEWHERE else box_of(stage))
 
 
 def recorded_key(stage: str, workspace: Workspace) -> dg.AssetKey:
@@ -71,6 +75,8 @@ def group_of(stage: Stage) -> str:
     >>> [group_of(EVERY[name]) for name in ("clevrer/scores", "ablations/scores", "twin_direct/answers")]
     ['clevrer', 'ablations', 'twin_models']
     """
+    if stage.profile:
+        return f"{RESULTS}_{stage.profile}"
     first = stage.name.partition("/")[0]
     if first in {study.name for study in STUDIES}:
         return first
@@ -119,8 +125,8 @@ def assets_of(
 
 def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | None) -> dg.AssetsDefinition:
     @dg.asset(
-        key=asset_key(declared.name),
-        deps=[asset_key(need) for need in declared.needs],
+        key=asset_key(declared.name, declared.profile),
+        deps=[asset_key(need, declared.profile) for need in declared.needs],
         group_name=group_of(declared),
         tags=tags_of(declared),
         kinds={declared.benchmark, *declared.kinds},
@@ -134,9 +140,9 @@ def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | N
         context, opened = dg.AssetExecutionContext.get(), workspace.open()
         log = context.log.info
         stages = of(opened) if of else every
-        stage = stages.get(declared.name)
-        if stage is None:
-            return dg.MaterializeResult(metadata={"skipped": f"not of profile {opened.settings.profile}"})
+        stage, profile = stages.get(declared.name), opened.settings.profile
+        if stage is None or (of and asset_key(declared.name, profile) != context.asset_key):
+            return dg.MaterializeResult(metadata={"skipped": f"not of profile {profile}"})
         paths = [opened.path(out) for out in stage.outs]
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         advance(stage.name, 0, 1)

@@ -49,7 +49,9 @@ SAMPLE = 10
 def _check(
     stage: Stage, name: str, description: str, judge: Judge, *, blocking: bool = False
 ) -> dg.AssetChecksDefinition:
-    @dg.asset_check(asset=asset_key(stage.name), name=name, description=description, blocking=blocking)
+    @dg.asset_check(
+        asset=asset_key(stage.name, stage.profile), name=name, description=description, blocking=blocking
+    )
     def check(workspace: WorkspaceResource) -> dg.AssetCheckResult:
         return judge(workspace)
 

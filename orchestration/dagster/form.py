@@ -207,7 +207,8 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
         WorkspaceResource(**told).open()
     except ParameterError as error:
         # The error must point to the form, not to the file or the command.
-        where = [{str(path): "", "--name": "experiment"}.get(part, part) for part in error.where]
+        fields = {str(path): "", "--name": "experiment", "--set": "set", "--profile": "profile"}
+        where = [fields.get(part, part) for part in error.where]
         fault = ParameterError(error.what, where=tuple(where), hint=error.hint)
         raise FormError(str(fault), [], form) from None
     return told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import dagster as dg
 
@@ -20,23 +19,21 @@ from orchestration.stages.graph import GRAPHS, stages_in, stages_of
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     """Make one job per profile, and one per benchmark with all it needs; the launchpad sets its profile."""
     jobs = [
-        _reproducing(
-            profile, stages, form_of_job(profile), f"The whole reproduction on the {profile} profile"
-        )
+        _reproducing(profile, stages, profile, f"The whole reproduction on the {profile} profile")
         for profile, stages in GRAPHS.items()
     ]
     for benchmark in sorted(BENCHMARKS):
         usual, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
         about = f"{benchmark} and all it needs, on the profile {usual} unless the launchpad names another"
-        jobs.append(_reproducing(benchmark, stages_of(benchmark, graph), form_of_job(usual), about))
+        jobs.append(_reproducing(benchmark, stages_of(benchmark, graph), usual, about))
     return jobs
 
 
 def _reproducing(
-    what: str, stages: Iterable[str], config: Any, about: str
+    what: str, stages: Iterable[str], profile: str, about: str
 ) -> dg.UnresolvedAssetJobDefinition:
-    selection = dg.AssetSelection.assets(*map(asset_key, stages))
-    return dg.define_asset_job(f"reproduce_{what}", selection, config=config, description=about)
+    selection = dg.AssetSelection.assets(*(asset_key(stage, profile) for stage in stages))
+    return dg.define_asset_job(f"reproduce_{what}", selection, config=form_of_job(profile), description=about)
 
 
 @dg.op(

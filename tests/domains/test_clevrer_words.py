@@ -78,14 +78,14 @@ def without_programs(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("kind", "record"),
+    ("kind", "files", "case"),
     [
-        *((format.SceneQuestions, scene_files(scene, 0)[QUESTIONS]) for scene in (10_000, 10_002, 10_007)),
-        *((comphy_format.TargetQuestions, target_files(target, 0)[QUESTIONS]) for target in (1200, 1201)),
+        *((format.SceneQuestions, scene_files, scene) for scene in (10_000, 10_002, 10_007)),
+        *((comphy_format.TargetQuestions, target_files, target) for target in (1200, 1201)),
     ],
 )
-def test_generated_questions_lose_nothing_with_their_programs(kind: Any, record: Any) -> None:
-    given_ = msgspec.to_builtins(record)
+def test_generated_questions_lose_nothing_with_their_programs(kind: Any, files: Any, case: int) -> None:
+    given_ = msgspec.to_builtins(files(case, 0)[QUESTIONS])
     worded = msgspec.json.encode(without_programs(given_))
     assert b"program" not in worded
     assert msgspec.json.decode(worded, type=kind) == msgspec.convert(given_, kind)

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from research.generators.from_truth import Recorded, depth_of, explanatory
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
     CompactCollision,
@@ -19,7 +20,6 @@ from substrate.domains.clevrer.format import (
     SceneEvents,
     read_questions,
 )
-from substrate.generators.clevrer.from_truth import Recorded, depth_of, explanatory
 
 BALL, CUBE, CAN, REST = (
     CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]

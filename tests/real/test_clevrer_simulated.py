@@ -8,14 +8,11 @@ import pytest
 
 from research.domains.foretelling.annotated import masses
 from research.domains.foretelling.from_annotations import read_annotations
-from substrate import TBox
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import (
-    future,
     observed_collisions,
     observed_masses,
     recorded_bodies,
-    without,
 )
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion.course import course
@@ -61,37 +58,3 @@ def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
 def test_masses_are_those_of_the_whole_annotation(films: list[tuple[Annotation, Scene]]) -> None:
     for film, scene in films:
         assert observed_masses(scene) == pytest.approx(masses(film), abs=1e-9)
-
-
-def test_removing_what_touches_nothing_changes_nothing(films: list[tuple[Annotation, Scene]]) -> None:
-    idle = 0
-    for _, scene in films:
-        touching = {number for _, *pair in observed_collisions(scene) for number in pair}
-        for number in sorted(set(scene.objects) - touching):
-            branch = without(scene, number)
-            assert [event[:3] for event in branch.events] == [
-                event[:3] for event in scene.events if number not in event.objects
-            ]
-            assert not branch.simulated
-            idle += 1
-    assert idle == 12
-
-
-def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(
-    films: list[tuple[Annotation, Scene]],
-) -> None:
-    shapes = TBox.load("clevrer")
-    for _, scene in films[:3]:
-        for number in scene.objects:
-            branch = without(scene, number)
-            assert shapes.validate(branch.log.state(), branch.log) == []
-            for event in branch.events:
-                assert number not in event.objects
-            ancestry = scene.ancestry("event")
-            remaining = {event.iri for event in branch.events}
-            for event in scene.events:
-                if event.kind == "Collision" and event.iri in remaining:
-                    assert number not in ancestry[event.iri].objects
-        log = future(scene, 51).log
-        assert shapes.validate(log.state(), log) == []
-        assert log.last_tick == scene.end + 51

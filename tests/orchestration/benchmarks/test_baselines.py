@@ -126,6 +126,11 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
         requests = record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT)
         assert requests == len(read_transcript(transcript)) == len(server.bodies) - 4
         assert record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT) == 0
+    alone = make_inputs(tmp_path / "alone", concurrency=1)
+    with model_server(some_answer, "off") as server:
+        record(name, Endpoint(server.url), tmp_path / "alone.jsonl", alone, NO_WAIT)
+    same = transcript.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
+    assert same, "neither threads nor faults change a byte"
     for photograph in (tmp_path / "photographs").iterdir():
         photograph.unlink()
     rows = replay(name, read_transcript(transcript), inputs)
@@ -146,18 +151,6 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
         (record.reply.by.model, record.reply.by.fingerprint, record.reply.prompt_tokens) == ("m", "b1", 7)
         for record in read_transcript(transcript).values()
     )
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> None:
-    written = []
-    for threads, faults in ((1, ()), (5, ("500", "off", "hang up", "429:1"))):
-        inputs = make_inputs(tmp_path / str(threads), concurrency=threads)
-        transcript = tmp_path / f"{threads}.jsonl"
-        with model_server(some_answer, *faults) as server:
-            record(name, Endpoint(server.url), transcript, inputs, NO_WAIT)
-        written.append((transcript.read_bytes(), in_bytes(name, transcript, inputs)))
-    assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("name", MODELS)

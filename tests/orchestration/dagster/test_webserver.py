@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from dagster_graphql import DagsterGraphQLClient
 from projects import ROOT
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -170,7 +171,9 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         assert httpx.post(f"{server}/graphql", json=query, headers={"origin": EVIL}).status_code == 403
         for headers in ({}, {"origin": server}):
             assert "data" in httpx.post(f"{server}/graphql", json=query, headers=headers).json()
-        told = "seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
+        client = DagsterGraphQLClient("127.0.0.1", port_number=port)
+        assert client.reload_repository_location("substrate").status.value == "SUCCESS"
+        told = "set: seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
         assert _launch(server, {"set": {"seed": -1}}) == {"message": told, "stack": [], "cause": None}
         running.terminate()
         assert running.wait(30) == 0

@@ -94,7 +94,7 @@ def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: 
 
 
 def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(reproduced: Path) -> None:
-    job, scores = build_definitions().resolve_job_def("reproduce_comphy"), asset_key("comphy/scores")
+    job, scores = build_definitions().resolve_job_def("reproduce_gqa"), asset_key("gqa/scores")
     of_experiment, runs = list[dg.AssetKey](), list[str]()
     with dg.instance_for_test() as instance:
 
@@ -106,7 +106,7 @@ def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(
 
         canonical = run().run_id
         for _ in range(2):
-            again = run(**{"profiles.sample.comphy.targets": 1})
+            again = run(**{"profiles.sample.gqa.scenes": 1})
             verdicts = {check.check_name: check for check in again.get_asset_check_evaluations()}
             assert not verdicts["drift"].passed
             assert "not compared" in str(verdicts["drift"].description)
@@ -114,7 +114,7 @@ def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(
             runs.append(again.run_id)
             record = instance.get_run_by_id(again.run_id)
             assert record
-            of_experiment.append(dg.AssetKey(["experiments", record.tags["experiment"], "comphy_scores"]))
+            of_experiment.append(dg.AssetKey(["experiments", record.tags["experiment"], "gqa_scores"]))
         latest = instance.get_latest_materialization_event(scores)
         assert latest
         assert latest.run_id == canonical

@@ -99,8 +99,8 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
 
 def results(root: Path) -> list[Path]:
     paths = [
-        *(root / "artifacts/sample/clevrer").rglob("*"),
-        *(root / "artifacts/sample/scores").glob("clevrer.*"),
+        *(root / "artifacts/sample/gqa").rglob("*"),
+        *(root / "artifacts/sample/scores").glob("gqa.*"),
     ]
     return [path for path in paths if path.is_file()]
 
@@ -115,21 +115,21 @@ def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
     made = {path: path.read_bytes() for path in results(pinned)}
     lock = (pinned / "dvc.lock").read_bytes()
     shutil.rmtree(pinned / "artifacts")
-    dvc(pinned, "repro", "clevrer-scores")
+    dvc(pinned, "repro", "gqa-scores")
     assert {path: path.read_bytes() for path in results(pinned)} == made
     assert (pinned / "dvc.lock").read_bytes() == lock
     assert not {
         name
         for name in json.loads(dvc(pinned, "status", "--json"))
-        if name in ("clevrer-logs", "clevrer-answers", "clevrer-scores")
+        if name in ("gqa-logs", "gqa-answers", "gqa-scores")
     }
     dvc(pinned, "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
-    dvc(pinned, "push", "clevrer-scores", "clevrer-answers")
+    dvc(pinned, "push", "gqa-scores", "gqa-answers")
     pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
-    assert made[pinned / "artifacts/sample/clevrer/answers.jsonl"] in pushed
+    assert made[pinned / "artifacts/sample/gqa/answers.jsonl"] in pushed
     (files,) = json.loads(dvc(pinned, "metrics", "show", "--json")).values()
-    metrics = files["data"]["artifacts/sample/metrics/clevrer.json"]["data"]
-    assert metrics.keys() == set(BENCHMARKS["clevrer"].numbers), "the records stand where DVC shows nothing"
+    metrics = files["data"]["artifacts/sample/metrics/gqa.json"]["data"]
+    assert metrics.keys() == set(BENCHMARKS["gqa"].numbers), "the records stand where DVC shows nothing"
 
 
 def test_a_checkout_that_turns_line_feeds_into_others_leaves_ours(tmp_path: Path) -> None:

@@ -181,12 +181,6 @@ def test_a_changed_version_is_named_as_a_cause_and_makes_nothing_stale(
     assert "-> pyoxigraph of tomorrow in the environment (gqa/answers" in line
 
 
-def test_how_the_work_was_cut_is_no_part_of_what_is_verified(reproduced: Path) -> None:
-    run("verify", "--no-recompute", code=0)
-    run("reproduce", "--only", "babi", "--force", "--set", "spark.partitions=3", code=0)
-    run("verify", "--no-recompute", code=0)
-
-
 def test_a_stage_takes_over_the_outs_of_one_that_had_another_name(reproduced: Path) -> None:
     workspace = open_workspace()
     now = read_records(workspace)["provenance/prov"]

@@ -7,80 +7,71 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from projects import QUICK_JAVA, ROOT
-from spark_cluster import Cluster, Machine, cluster, why_not
+from spark_cluster import Machine, cluster, why_not
 
 from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
 from orchestration.spark.workers import NUMBER, PLACE, gathered
 from substrate.base.errors import FormatError, SubstrateError
 
-BENCHMARKS = ("clevrer", "twin", "gqa")
 SMALL = (
     "spark.config={spark.executor.memory: 512m, spark.cores.max: 3,"
     f' spark.executor.extraJavaOptions: "{QUICK_JAVA}"}}'
 )
-"""A driver takes a core of each of up to three workers, and leaves the others to a Connect server."""
+"""What a driver takes of a cluster."""
 PATIENCE = 1800
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.string())])
 PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])
 
 
-class Driven(NamedTuple):
-    """The remains of a driver: its project, its exit code, and what it said last."""
+class Driver:
+    """A driver that makes some benchmarks in a project, a case to a shard, with its tables in a storage."""
 
-    project: Path
-    code: int
-    said: str
+    def __init__(self, root: Path, storage: Path, *benchmarks: str, **environment: str) -> None:
+        self.root, self.storage = root, storage
+        storage.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, str(ROOT / "tests/support/drive.py"), f"storage={storage.as_uri()}"]
+        if "SPARK_MASTER" in environment:
+            command.append(SMALL)
+        self.process = subprocess.Popen(
+            [*command, "spark.shard=1", *benchmarks],
+            cwd=root,
+            env=inherited() | {"PYTHONPATH": str(ROOT)} | environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
-    @property
+    def lose(self, doomed: Machine, shard: int) -> None:
+        """Kill a machine once a shard of Twin-EventLog's logs is there; several are to come."""
+        try:
+            while not list(self.storage.glob(f"sample/logs/twin/*/{shard:05}.parquet")):
+                assert self.process.poll() is None, self.process.communicate()
+                time.sleep(0.05)
+            doomed.kill()
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def end(self) -> tuple[int, str]:
+        """Wait for it; the exit code, and what it said last. One that takes longer is ended."""
+        try:
+            _, output = self.process.communicate(timeout=PATIENCE)
+        finally:
+            self.process.kill()
+        return self.process.returncode, output
+
     def results(self) -> dict[str, bytes]:
         """Answers, scores and indices of logs, by path in the project."""
-        folder = self.project / "artifacts"
-        files = sorted(file for file in folder.rglob("*") if file.suffix in {".jsonl", ".json"})
-        return {str(file.relative_to(folder)): file.read_bytes() for file in files}
-
-
-class Field(NamedTuple):
-    """The drivers' place: folders that workers do not see, one that they do, and data to start from."""
-
-    machines: Cluster
-    projects: Path
-    shared: Path
-    local: Driven
-
-    @property
-    def twin(self) -> dict[str, bytes]:
-        """The local results of Twin-EventLog alone."""
-        return {name: value for name, value in self.local.results.items() if "twin" in name}
-
-    def new(self, name: str, small_project: Callable[..., Path]) -> Path:
-        """A project with the same data as the local one."""
-        root = small_project(self.projects / name, scenes=3)
-        shutil.copytree(self.local.project / "data", root / "data")
-        return root
-
-
-def start(root: Path, storage: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    """A driver in a project."""
-    storage.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, str(ROOT / "tests/support/drive.py"), f"storage={storage.as_uri()}"]
-    if "SPARK_MASTER" in environment:
-        command.append(SMALL)
-    return subprocess.Popen(
-        [*command, *arguments],
-        cwd=root,
-        env=inherited() | {"PYTHONPATH": str(ROOT)} | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        files = sorted(self.root.glob("artifacts/**/*.json*"))
+        return {str(file.relative_to(self.root)): file.read_bytes() for file in files}
 
 
 def inherited() -> dict[str, str]:
@@ -89,100 +80,61 @@ def inherited() -> dict[str, str]:
     return environment | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
-def end(root: Path, driver: subprocess.Popen[str], patience: float = PATIENCE) -> Driven:
-    """Wait for a driver; one that takes longer is ended."""
-    try:
-        _, output = driver.communicate(timeout=patience)
-    finally:
-        driver.kill()
-    return Driven(root, driver.returncode, output)
-
-
-def killed(driver: subprocess.Popen[str], root: Path, storage: Path, doomed: Machine) -> Driven:
-    """The remains of a driver that lost a machine while it made the first of many shards of logs."""
-    try:
-        while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
-            assert driver.poll() is None, driver.communicate()
-            time.sleep(0.05)
-        doomed.kill()
-    finally:
-        driven = end(root, driver)
-    return driven
-
-
-@pytest.fixture(scope="module")
-def field(tmp_path_factory: pytest.TempPathFactory, small_project: Callable[..., Path]) -> Iterator[Field]:
+@pytest.mark.long
+def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_killed_in_the_middle(
+    tmp_path: Path, small_project: Callable[..., Path], unchanged_project: Path
+) -> None:
     if reason := why_not():
         pytest.skip(reason)
-    base = tmp_path_factory.mktemp("cluster")
-    projects, shared = base / "projects", base / "shared"
-    root = small_project(projects / "local", scenes=3)
-    local = end(root, start(root, shared / "local", *BENCHMARKS))
-    assert local.code == 0, local.said
-    with cluster(base / "machines", (ROOT, projects)) as machines:
-        yield Field(machines, projects, shared, local)
+    projects, shared = tmp_path / "projects", tmp_path / "shared"
 
+    def new(name: str) -> Path:
+        root = small_project(projects / name)
+        shutil.copytree(unchanged_project / "data", root / "data")
+        return root
 
-@pytest.mark.long
-def test_workers_that_see_only_the_storage_give_the_same_bytes(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    root = field.new("cluster", small_project)
+    def require_same(driver: Driver, *benchmarks: str) -> None:
+        made = driver.results()
+        assert {f"artifacts/sample/{name}/answers.jsonl" for name in benchmarks} <= made.keys()
+        assert all(made.values())
+        assert [name for name in made if made[name] != (unchanged_project / name).read_bytes()] == []
+
+    killed = new("killed")
     # A scene that is generated there is compared too.
-    shutil.rmtree(root / "data/sample/gqa")
-    driver = start(root, field.shared / "cluster", *BENCHMARKS, SPARK_MASTER=field.machines.master)
-    driven = end(root, driver)
-    assert driven.code == 0, driven.said
-    assert driven.results == field.local.results
-    assert all(len(rows) for name, rows in driven.results.items() if name.endswith("answers.jsonl"))
-    assert len(list((root / ".dagster/spark-events").iterdir())) == 1
-    made, first = (project / "data/sample/gqa" for project in (root, field.local.project))
-    assert {file.name: file.read_bytes() for file in made.iterdir()} == {
-        file.name: file.read_bytes() for file in first.iterdir()
-    }
+    shutil.rmtree(killed / "data/sample/gqa")
+    with cluster(tmp_path / "machines", (ROOT, projects)) as machines:
+        # A worker is killed, and no byte changes.
+        doomed = machines.workers[0]
+        driver = Driver(killed, shared / "killed", "gqa", "twin", SPARK_MASTER=machines.master)
+        driver.lose(doomed, 1)
+        code, said = driver.end()
+        assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
+        assert code == 0, said
+        require_same(driver, "gqa", "twin")
+        assert len(list((killed / ".dagster/spark-events").iterdir())) == 1
+        made, first = (project / "data/sample/gqa" for project in (killed, unchanged_project))
+        assert {file.name: file.read_bytes() for file in made.iterdir()} == {
+            file.name: file.read_bytes() for file in first.iterdir()
+        }
 
-
-@pytest.mark.long
-def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callable[..., Path]) -> None:
-    root = field.new("connect", small_project)
-    address = field.machines.start_server("connect")[0]
-    driven = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
-    assert driven.code == 0, driven.said
-    assert driven.results == field.local.results
-
-
-@pytest.mark.long
-def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    root = field.new("killed", small_project)
-    storage = field.shared / "killed"
-    doomed = field.machines.start_worker()
-    driver = start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master)
-    driven = killed(driver, root, storage, doomed)
-    assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
-    assert driven.code == 0, driven.said
-    assert driven.results == field.twin
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("server", ["master", "connect"])
-def test_a_server_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on(
-    server: str, field: Field, small_project: Callable[..., Path]
-) -> None:
-    name = f"without-{server}"
-    root, storage = field.new(name, small_project), field.shared / name
-    with cluster(field.machines.folder.with_name(f"machines-{server}"), field.machines.hidden) as machines:
-        address, doomed, key = machines.master, machines.leader, "SPARK_MASTER"
-        if server == "connect":
-            (address, doomed), key = machines.start_server("doomed"), "SPARK_REMOTE"
-        driver = start(root, storage, "spark.shard=1", "twin", **{key: address})
-        driven = killed(driver, root, storage, doomed)
-    assert driven.code
-    assert address.partition("://")[2] in driven.said
-    driven = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
-    assert driven.code == 0, driven.said
-    assert driven.results == field.twin
+        # A server of Spark Connect, then the master: each is named, and the next run goes on.
+        root, storage = new("without-servers"), shared / "without-servers"
+        address, server = machines.start_server("connect")
+        driver = Driver(root, storage, "clevrer", "twin", SPARK_REMOTE=address)
+        driver.lose(server, 1)
+        code, said = driver.end()
+        assert code
+        assert address.removeprefix("sc://") in said
+        require_same(driver, "clevrer")
+        driver = Driver(root, storage, "twin", SPARK_MASTER=machines.master)
+        driver.lose(machines.leader, 6)
+        code, said = driver.end()
+        assert code
+        assert machines.master.removeprefix("spark://") in said
+    driver = Driver(root, storage, "twin")
+    code, said = driver.end()
+    assert code == 0, said
+    require_same(driver, "clevrer", "twin")
 
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from orchestration.cli.main import app
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
 from orchestration.ledger import dvc as pins
-from orchestration.stages.graph import BEYOND_STAGES, EVERY, STAGES, stages_of
+from orchestration.stages.graph import BEYOND_STAGES, ELSEWHERE, EVERY, GRAPHS, STAGES, stages_of
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
 
@@ -28,11 +30,6 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not {".ledger", ".code"} & {*path.parts}
     }
-
-
-def run(partitions: int, benchmark: str | None = None, *, force: bool = False) -> None:
-    overrides = [f"spark.partitions={partitions}"]
-    run_stages(stages_of(benchmark), WorkspaceResource(profile="sample", overrides=overrides, force=force))
 
 
 def test_a_run_ends_in_a_table(unchanged_project: Path) -> None:
@@ -53,11 +50,13 @@ def test_a_run_ends_in_a_table(unchanged_project: Path) -> None:
     assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
 
 
-@pytest.mark.parametrize("benchmark", ["gqa", "comphy"])
-def test_neither_repetition_nor_partitions_change_a_byte(benchmark: str | None, reproduced: Path) -> None:
+def test_neither_repetition_nor_partitions_change_a_byte(reproduced: Path) -> None:
     first = snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")
-    run(3, benchmark, force=True)
+    resource = WorkspaceResource(profile="sample", overrides=["spark.partitions=3"], force=True)
+    run_stages(stages_of("comphy"), resource)
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
+    verified = CliRunner().invoke(app, ["verify", "--no-recompute"])
+    assert verified.exit_code == 0, "how the work was cut is no part of what is verified"
 
 
 def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> None:
@@ -101,18 +100,28 @@ def test_what_goes_beyond_the_paper_has_a_profile_of_its_own() -> None:
 
 def test_every_read_is_an_edge_and_a_box_says_what_it_is() -> None:
     specs = {spec.key: spec for spec in defs.resolve_all_asset_specs()}
-    for name, stage in EVERY.items():
-        edges = {dep.asset_key for dep in specs[asset_key(name)].deps}
-        assert edges == {asset_key(need) for need in stage.needs}
+    for stage in (*EVERY.values(), *ELSEWHERE.values()):
+        edges = {dep.asset_key for dep in specs[asset_key(stage.name, stage.profile)].deps}
+        assert edges == {asset_key(need, stage.profile) for need in stage.needs}
     boxes = Counter((spec.group_name, spec.key.path[-1]) for spec in specs.values())
     assert set(boxes.values()) == {1}
     groups = Counter(group for group, _ in boxes)
     assert max(groups.values()) <= 12, groups
 
 
+def test_a_job_of_a_profile_holds_every_stage_that_its_stages_read() -> None:
+    """So that Dagster asks nothing before the first run of a project without data."""
+    for profile in GRAPHS:
+        layer = defs.resolve_job_def(f"reproduce_{profile}").asset_layer
+        held = layer.selected_asset_keys
+        for key in held:
+            assert layer.get(key).parent_keys <= held
+
+
 def test_the_definitions_load_and_every_asset_is_described() -> None:
     specs = list(defs.resolve_all_asset_specs())
-    assert {spec.key for spec in specs} == {*map(asset_key, EVERY)}
+    elsewhere = {asset_key(stage.name, stage.profile) for stage in ELSEWHERE.values()}
+    assert {spec.key for spec in specs} == {*map(asset_key, EVERY)} | elsewhere
     assert all(spec.description for spec in specs)
     assert all(spec.code_version for spec in specs if spec.key in {*map(asset_key, STAGES)})
     held = defs.resolve_job_def("reproduce_sample").asset_layer.selected_asset_keys
