@@ -147,7 +147,7 @@ def _run(
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.conclusion import concluded
-    from orchestration.rendering.drift import moved_lines
+    from orchestration.rendering.drift import change_lines
     from orchestration.stage import computable
     from orchestration.stages.graph import STAGES, stages_in, stages_of
     from orchestration.workspace.real import absent, ways_to
@@ -199,7 +199,7 @@ def _run(
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
-        moved=moved_lines(changes_here(workspace, stages, names)) if drifted else (),
+        moved=change_lines(changes_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,

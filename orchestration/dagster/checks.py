@@ -23,7 +23,7 @@ from orchestration.ledger.drift import causes, differences, explained
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
-from orchestration.rendering.drift import fenced, moved_lines
+from orchestration.rendering.drift import change_lines, fenced
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import read_scores
@@ -130,7 +130,7 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
         verb = "differ" if others else "differs"
         words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
-    lines = moved_lines(compare_results(pinned, now))
+    lines = change_lines(compare_results(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
     metadata["because"] = "\n".join(map(str, why)) or "not known"
     if rows:

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     more: bool = False
 
 
-class ShownTable(NamedTuple):
+class ReportTable(NamedTuple):
     """A table of the run, its measured numbers tied to their scores.
 
     ``files`` has the places of its files by format. All columns are there, of which seven are shown at once.
@@ -55,9 +55,9 @@ class ShownTable(NamedTuple):
         return any(row.more for row in self.rows) or any(column.place for column in self.columns)
 
 
-def shown_table(
+def report_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
-) -> ShownTable:
+) -> ReportTable:
     """A table for a reader, with every cell of the other formats."""
     places = [at for at in range(len(table.heads)) if table.place(at) != "below"]
     columns: list[Column] = []
@@ -74,7 +74,7 @@ def shown_table(
             below = texts[at + 1] if at + 1 < len(texts) and table.place(at + 1) == "below" else ""
             cells.append(Cell(texts[at], numbers[at] if measured else None, below))
         rows.append(_row(texts[0], numbers[0], cells))
-    return ShownTable(name, title, columns, rows, table.caption, files)
+    return ReportTable(name, title, columns, rows, table.caption, files)
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
