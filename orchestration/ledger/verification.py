@@ -265,9 +265,8 @@ def _of_records(
 
 def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
     """Yield DVC's pipeline if its text differs from the graph."""
-    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
-    there = path.read_bytes() if path.is_file() else b""
-    if there != text and (there or (root / "dvc.lock").is_file()):
+    if texts := dvc.differing_graph(root, stages):
+        text, there = texts
         what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
         yield Difference("dvc", "file", what, "as the graph has it", "another" if there else NOTHING)
 
