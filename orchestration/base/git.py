@@ -4,29 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from substrate.base.errors import SubstrateError
-
-# The variables by which a git hook names the checkout that it runs in. Others are the caller's word and stay,
-# such as GIT_CONFIG_COUNT, by which CI allows git to read a checkout.
-_OF_A_REPOSITORY = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_QUARANTINE_PATH",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_NO_REPLACE_OBJECTS",
-)
 
 
 class GitError(SubstrateError):
@@ -54,9 +35,20 @@ def git_output(root: Path, *arguments: str) -> bytes:
     return _output(root, *arguments)
 
 
+@cache
+def _of_a_repository() -> frozenset[str]:
+    """The variables by which a git hook names the checkout that it runs in, as git lists them.
+
+    Variables of its configuration are the caller's word, such as GIT_CONFIG_COUNT, by which CI allows git to
+    read a checkout.
+    """
+    listing = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, check=False)
+    return frozenset(name for name in listing.stdout.decode().split() if not name.startswith("GIT_CONFIG"))
+
+
 def _output(root: Path, *arguments: str) -> bytes:
-    environment = {key: value for key, value in os.environ.items() if key not in _OF_A_REPOSITORY}
     try:
+        environment = {key: value for key, value in os.environ.items() if key not in _of_a_repository()}
         done = subprocess.run(
             ["git", *arguments], cwd=root, env=environment, capture_output=True, check=False
         )

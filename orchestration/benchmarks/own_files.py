@@ -16,10 +16,6 @@ Advance = Callable[[int, int], None]
 """Called with the number of finished cases and the number of all cases."""
 
 
-def _quiet(done: int, total: int) -> None:
-    """Ignore the progress."""
-
-
 class AnswerCounts(msgspec.Struct):
     """Counts of an outcome: questions, rows and choices, those with gold, those that agree with it, and those
     that could not run.
@@ -100,7 +96,7 @@ def answer_files(
     files: Files,
     parameters: Any,
     out: Path,
-    advance: Advance = _quiet,
+    advance: Advance = lambda done, total: None,
     worlds: int | None = None,
     submission: Path | None = None,
 ) -> AnswerCounts:

@@ -16,10 +16,11 @@ Name = Annotated[str, typer.Argument(metavar="NAME")]
 @apart
 def list_(json: JsonOption = False) -> None:
     """Every experiment: its name, its profile, and what it changes."""
-    from orchestration.experiments.record import list_experiments
+    from orchestration.experiments.record import experiment_names, read_experiment
     from orchestration.workspace.root import find_root
 
-    experiments = list_experiments(find_root())
+    root = find_root()
+    experiments = [read_experiment(root, name) for name in experiment_names(root)]
     lines = [
         f"{experiment.name}  (profile {experiment.parent.profile}; {', '.join(experiment.changes)})"
         for experiment in experiments

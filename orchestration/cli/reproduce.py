@@ -142,11 +142,12 @@ def _run(
     from orchestration.ledger.changes import changes_here
     from orchestration.ledger.dvc import modified, settle
     from orchestration.ledger.pinned import drift, pinned_outs
-    from orchestration.ledger.records import ledger_of
+    from orchestration.ledger.records import fingerprint, ledger_of, read_records
     from orchestration.ledger.soundness import require_sound
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
-    from orchestration.rendering.drift import moved_lines
+    from orchestration.rendering.conclusion import concluded
+    from orchestration.rendering.drift import change_lines
     from orchestration.stage import computable
     from orchestration.stages.graph import STAGES, stages_in, stages_of
     from orchestration.workspace.real import absent, ways_to
@@ -192,13 +193,13 @@ def _run(
         stages=names,
         ran=bool(ran),
         tables=[table.render("md") for table, _ in tables_of(workspace, names, only)],
-        conclusion=conclusion_of(workspace, only),
+        conclusion=concluded(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
-        moved=moved_lines(changes_here(workspace, stages, names)) if drifted else (),
+        moved=change_lines(changes_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,
@@ -207,7 +208,11 @@ def _run(
     if not overrides:
         # What this run pinned is pinned for the next one.
         now = _against(pinned_outs(workspace.root, used), workspace, stages, names)
-        _keep(workspace, only, msgspec.structs.replace(done, **now), before)
+        records = read_records(workspace)
+        made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in names)
+        # Code or parameters may have changed meanwhile, or a stage must run again.
+        if source_digest(workspace.root) == before and all(fresh.repeats(known) for fresh, known in made):
+            record_outcome(workspace.root, used, only, msgspec.structs.replace(done, **now))
     report = done.report and str(workspace.path(done.report))
     return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=report)
 
@@ -246,27 +251,3 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     table = by_number(benchmark.table[0], [benchmark], scores, workspace)
     table = replace(table, caption=table.caption.removeprefix("Transfer: "))
     return [(table, f"`substrate reproduce --only {only} --json` prints them")]
-
-
-def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """Return the verdicts on the paper's claims, or the numbers of one benchmark.
-
-    Without the official files, pinned numbers are used.
-    """
-    from orchestration.registry import BENCHMARKS
-    from orchestration.rendering.conclusion import concluded
-
-    if only and only not in BENCHMARKS:
-        return []  # the conclusion of a study is in its table
-    return concluded(workspace, only)
-
-
-def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
-    """Store the outcome of a run, unless code or parameters changed meanwhile or a stage must run again."""
-    from orchestration.ledger.records import fingerprint, read_records
-    from orchestration.stages.graph import stages_in
-
-    stages, records = stages_in(workspace), read_records(workspace)
-    made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in run.stages)
-    if source_digest(workspace.root) == before and all(now.repeats(known) for now, known in made):
-        record_outcome(workspace.root, workspace.settings.profile, only, run)

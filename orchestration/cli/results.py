@@ -204,7 +204,7 @@ def accept(
     from orchestration.ledger.acceptance import accept_results, proposed
     from orchestration.ledger.verdicts import PROFILES, changed_verdicts, pin_verdicts, verdicts_here
     from orchestration.project import is_usual, open_workspace
-    from orchestration.rendering.drift import moved_lines
+    from orchestration.rendering.drift import change_lines
     from orchestration.stages.graph import stages_in
 
     workspace = open_workspace(profile)
@@ -213,7 +213,7 @@ def accept(
         acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
         verdicts = verdicts_here(workspace)
         if not json:
-            say("\n".join(moved_lines(moved) or ["no number and no answer changed"]))
+            say("\n".join(change_lines(moved) or ["no number and no answer changed"]))
             say(
                 "\n".join(map(str, changed_verdicts(workspace.root, verdicts)))
                 or "no verdict on a claim changed"

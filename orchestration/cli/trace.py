@@ -99,7 +99,7 @@ def print_list(profile: str | None, part: str, *, json: bool) -> None:
             _wrapped(entry.name, "/"),
             _wrapped(entry.where, " "),
             entry.paper or "",
-            _shown(entry),
+            _measured_text(entry),
             "" if entry.n is None else f"{entry.n:,}",
             "" if entry.interval is None else "[{:.2f}, {:.2f}]".format(*entry.interval),
             entry.data,
@@ -123,7 +123,7 @@ def _wrapped(text: str, at: str) -> str:
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
     """Print the numbers that a figure may mean, each with the kind of match."""
     entries = [(listing.entry(hit.name), hit.how) for hit in hits]
-    rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in entries]
+    rows = [(entry.name, entry.paper or "", _measured_text(entry), _HITS[how]) for entry, how in entries]
     hit_entries = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries]
     give(hit_entries, _table(("name", "paper", "measured", "the figure is"), rows), json=json)
 
@@ -132,7 +132,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return drawn(heads, rows, "github", words=True).split("\n")
 
 
-def _shown(entry: Entry) -> str:
+def _measured_text(entry: Entry) -> str:
     """Format the measured value as tables do; counts and p have no unit."""
     if entry.measured is None:
         return ""
@@ -153,7 +153,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     else:
         profile, figure = listing.workspace.settings.profile, listing.figures.get(name)
         sides = {side: listing.figures.get(side) for side in (figure.sides if figure else None) or ()}
-        here = made.how if entry.measured is None else _shown(entry)
+        here = made.how if entry.measured is None else _measured_text(entry)
         going_on = _going_on(name, profile)
         console().print(outline("derived", entry, made, here, profile, sides, going_on))
         for way in ways:

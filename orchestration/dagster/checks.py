@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -20,10 +20,10 @@ from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.changes import compare_results
 from orchestration.ledger.drift import causes, differences, explained
-from orchestration.ledger.pinned import ROWS, measure, pinned_outs, read_pins
+from orchestration.ledger.pinned import measure, pinned_outs, read_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
-from orchestration.rendering.drift import fenced, moved_lines
+from orchestration.rendering.drift import change_lines, fenced
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import read_scores
@@ -31,7 +31,7 @@ from orchestration.spark.logs import ensure_logs
 from orchestration.stage import Stage, Stages, needed
 from orchestration.stages.study_stages import asked_of
 from orchestration.studies.study import Part, Study, counted, parts_of, totals
-from orchestration.workspace.folders import Workspace
+from orchestration.workspace.folders import ANSWERS, Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
 from substrate.base.files import sha256
@@ -62,8 +62,7 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
     """Compare two independent counts of the same truth: if they differ, one is wrong, and no score means
     anything.
     """
-    path = resource.open().artifacts / benchmark.name / ROWS
-    rows = list(rows_of(path))
+    rows = list(rows_of(resource.open().answers(benchmark.name)))
     apart = [benchmark.answer_name(row) for row in rows if not row.correct]
     more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
     text = f"replay and oracle agree on {len(rows)} arms"
@@ -86,22 +85,19 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        why = "not compared with the pins: an experiment, which `dvc metrics diff` compares"
-        changed, compared = list[str](), False
-        if not os.environ.get("DVC_EXP_BASELINE_REV") or data:
-            changed, why, compared = _modified(stage, resource)
-        if not changed:
+        beside = _beside_pins(stage, resource, data)
+        if not beside.changed:
             # A result that was compared with nothing is not as pinned; it stops no run either.
-            level = severity if compared else WARN
-            return dg.AssetCheckResult(passed=compared, severity=level, description=why)
+            level = severity if beside.compared else WARN
+            return dg.AssetCheckResult(passed=beside.compared, severity=level, description=beside.why)
         words, because, metadata = _drift(resource.open(), stages, stage)
-        told = f"{', '.join(changed)} is modified against its pin"
+        told = f"{', '.join(beside.changed)} is modified against its pin"
         told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
         if data:
             told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
         else:
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
-        metadata["files that differ"] = "\n".join(changed)
+        metadata["files that differ"] = "\n".join(beside.changed)
         metadata["report"] = dg.MetadataValue.asset(asset_key("report/html"))
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
@@ -134,7 +130,7 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
         verb = "differ" if others else "differs"
         words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
-    lines = moved_lines(compare_results(pinned, now))
+    lines = change_lines(compare_results(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
     metadata["because"] = "\n".join(map(str, why)) or "not known"
     if rows:
@@ -144,26 +140,35 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     return words, "; ".join(map(str, why)), metadata
 
 
-def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str, bool]:
-    """Return the stage's outs whose bytes differ from the pins, a description, and whether it was compared.
+class _BesidePins(NamedTuple):
+    """A stage's outs whose bytes differ from the pins, a description, and whether the stage was compared."""
 
-    A run with overridden parameters is not compared with the pins.
+    changed: list[str]
+    why: str
+    compared: bool
+
+
+def _beside_pins(stage: Stage, resource: WorkspaceResource, data: bool) -> _BesidePins:
+    """Compare a stage's outs with the pins, but not in a run with other parameters.
 
     Raises:
         PinError: the pins are damaged or missing.
     """
+    if os.environ.get("DVC_EXP_BASELINE_REV") and not data:
+        why = "not compared with the pins: an experiment, which `dvc metrics diff` compares"
+        return _BesidePins([], why, False)
     if resource.overrides:
-        return [], "not compared with the pins: the run has other parameters", False
+        return _BesidePins([], "not compared with the pins: the run has other parameters", False)
     workspace = resource.open()
     require_pins(workspace.root, workspace.settings.profile)
     pins = pinned_outs(workspace.root, workspace.settings.profile)
     paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
     held = {name: path for name, path in paths.items() if name in pins}
     if not held:
-        return [], "not compared: nothing is pinned", False
+        return _BesidePins([], "not compared: nothing is pinned", False)
     new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
     changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return changed, f"every out is as pinned{new}", True
+    return _BesidePins(changed, f"every out is as pinned{new}", True)
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -182,7 +187,7 @@ def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetChec
     else:
         declared = () if kind in ("local", "official") else benchmark.declared.items()
         expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
-        files = {"logs": "logs/index.jsonl", "answers": ROWS}
+        files = {"logs": "logs/index.jsonl", "answers": ANSWERS}
         count = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}
     wrong = [f"{name}: {count[name]:,} instead of {n:,}" for name, n in expected.items() if count[name] != n]
     text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in count.items()])

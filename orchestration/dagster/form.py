@@ -154,6 +154,8 @@ def _text(value: Any) -> str:
     >>> _text("1e5")
     '"1e5"'
     """
+    if value is None or isinstance(value, bool | int):  # the same in both; a form has many
+        return msgspec.json.encode(value).decode()
     line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"))
     line = line.removesuffix("...\n").rstrip()
     return line if parse_yaml(line) == value else msgspec.json.encode(value).decode()

@@ -12,7 +12,7 @@ from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
+from orchestration.rendering.drift import change_lines, fenced, render_text, verdict
 from orchestration.stages.graph import GRAPHS, stages_in, stages_of
 
 
@@ -49,7 +49,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
         raise dg.Failure(
             verdict(report),
             metadata={
-                "numbers and answers": dg.MetadataValue.md(fenced(moved_lines(report.moved))),
+                "numbers and answers": dg.MetadataValue.md(fenced(change_lines(report.moved))),
                 "differences": [str(difference) for difference in report.differences],
             },
             allow_retries=False,

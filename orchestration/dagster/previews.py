@@ -21,6 +21,7 @@ from orchestration.scoring.counting import line_count
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.studies.study import counted
+from orchestration.workspace.folders import ANSWERS
 
 Metadata = dict[str, Any]
 _SHOWN = 10
@@ -69,7 +70,7 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
         if out.is_dir():
             metadata |= _of_folder(out)
         elif out.suffix == ".jsonl":
-            metadata |= (_of_answers(out) if out.name == "answers.jsonl" else {}) | _of_lines(out)
+            metadata |= (_of_answers(out) if out.name == ANSWERS else {}) | _of_lines(out)
         elif out.suffix == ".md":
             metadata |= _of_markdown(out)
     # The UI shows a schema before all else, so numbers have none: their page begins with the result.

@@ -12,7 +12,6 @@ import dagster as dg
 
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import open_lock, project_lock
-from orchestration.base.stopping import ends_when_told
 from orchestration.dagster.assets import asset_key, assets_of
 from orchestration.dagster.checks import checks_of
 from orchestration.dagster.home import dagster_home, open_instance, set_aside
@@ -30,7 +29,6 @@ from orchestration.stages.graph import stages_in
 from orchestration.stages.standing import to_run
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
-from substrate.cli.console import note
 
 LOCATION = {".dagster/repository": "__repository__@substrate"}
 """The tag by which the UI finds a run of a job of `workspace.yaml`."""
@@ -48,6 +46,8 @@ def instance(root: Path) -> dg.DagsterInstance:
         ParameterError: the folder of Dagster's records is a relative path, or its `dagster.yaml` is unusable.
     """
     from sqlalchemy.exc import DatabaseError, OperationalError
+
+    from substrate.cli.console import note
 
     os.close(open_lock(root))
     with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
@@ -108,6 +108,8 @@ def run_stages(
         RunError: a stage failed, or a check that stops the run.
         BusyError: another run of the project is in progress.
     """
+    from orchestration.base.stopping import ends_when_told
+
     opened = workspace.open()
     root = opened.root
     with ends_when_told(), project_lock(root):

@@ -63,11 +63,6 @@ def experiment_names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / EXPERIMENTS).glob(f"[!.]*/{RECORD}"))
 
 
-def list_experiments(root: Path) -> list[Experiment]:
-    """A project's experiments by name."""
-    return [read_experiment(root, name) for name in experiment_names(root)]
-
-
 def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment:
     """Read an experiment by its name.
 

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -157,47 +157,30 @@ class _File:
         return without_user(self.file.url)
 
     def fetch(self) -> Fetched:
-        """Fetch the file, unless the right file already exists."""
-        if not self.path.exists():
-            self._download()
-            return self._fetched("downloaded", url=self._url, pinned=self.pinned)
+        """Fetch the file, unless the right file already exists; :meth:`_accept` checks what is downloaded."""
+        if fresh := not self.path.exists():
+            part, pin = self.path.with_name(f"{self.path.name}.part"), self.pin
+            most = pin.size if pin else LIMITS.bytes
+            transfer = Transfer(part, self._accept, self.report, self.patience, most=most, hosts=_hosts())
+            transfer(self.file.url, self.path)
         digest = _Digest.of(self.path)
-        if not self.file.blob and not self.pin:
+        if not (fresh or self.file.blob or self.pin):
             hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
-            raise RefusedError(
-                f"a file is there already and no pin vouches for it (SHA-256 {digest.sha256})",
-                where=(self.path,),
-                hint=hint,
-            )
+            what = f"a file is there already and no pin vouches for it (SHA-256 {digest.sha256})"
+            raise RefusedError(what, where=(self.path,), hint=hint)
         if difference := self._difference(digest):
             hint = "Move it away and fetch again"
             raise RefusedError(f"the bytes differ: {difference}", where=(self.path,), hint=hint)
-        return self._fetched("present")
-
-    def _fetched(self, status: Literal["downloaded", "present"], **how: Any) -> Fetched:
-        digest, file = _Digest.of(self.path), self.file
         return Fetched(
-            name=file.name,
+            name=self.file.name,
             path=self.path,
-            status=status,
+            status="downloaded" if fresh else "present",
             size=digest.size,
             sha256=digest.sha256,
-            blob=file.blob,
-            **how,
+            url=self._url if fresh else None,
+            pinned=self.pinned,
+            blob=self.file.blob,
         )
-
-    def _download(self) -> None:
-        """Fetch from the source; :meth:`_accept` checks the bytes."""
-        pin = self.pin
-        transfer = Transfer(
-            self.path.with_name(f"{self.path.name}.part"),
-            self._accept,
-            self.report,
-            self.patience,
-            most=pin.size if pin else LIMITS.bytes,
-            hosts=_hosts(),
-        )
-        transfer(self.file.url, self.path)
 
     def _difference(self, digest: _Digest) -> str:
         """Describe the expected and the actual hash if they differ; else return an empty text."""

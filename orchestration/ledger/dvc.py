@@ -32,6 +32,7 @@ from orchestration.ledger.pinned import (
     write_pins,
 )
 from orchestration.ledger.records import ledger_of, read_records
+from orchestration.registry import ABSENT
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -93,6 +94,16 @@ def _dvc_path(template: str) -> str:
 def sync(root: Path, stages: Stages) -> bool:
     """Write `dvc.yaml`; says whether it changed."""
     return put(root / DVC_YAML, render_dvc_yaml(stages).encode())
+
+
+def differing_graph(root: Path, stages: Stages) -> tuple[bytes, bytes] | None:
+    """Return the text of `dvc.yaml` from the graph, and the file's, empty if it is missing; ``None`` if they
+    are the same, in a project without DVC, and where a part of the graph is not installed.
+    """
+    path, text = root / DVC_YAML, render_dvc_yaml(stages).encode()
+    there = path.read_bytes() if path.is_file() else b""
+    expected = there or (root / IN_DVC[1]).is_file()
+    return (text, there) if expected and there != text and not ABSENT else None
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:

@@ -27,15 +27,13 @@ from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledge
 from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
-from orchestration.workspace.folders import Workspace
+from orchestration.workspace.folders import ANSWERS, Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.domains.rows import decode
 
 _SHORT = 8
-ROWS = "answers.jsonl"
-"""The name of a file of answers."""
 ACCEPTED = "pins/accepted.jsonl"
 # DVC's own files. The pins of the profile in DVC seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
@@ -88,7 +86,7 @@ def measured(made: Made, paths: Mapping[str, Path]) -> Made:
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), dict[str, PinnedRow]()
     for out, path in paths.items():
         with suppress(*NOT_JSON):  # the hash reveals a damaged file
-            if path.name == ROWS:
+            if path.name == ANSWERS:
                 lines = map(_row, enumerate(path.read_bytes().splitlines(), 1))
                 rows = {row.name: row for row in lines}
             elif "/scores/" in out:
@@ -96,7 +94,7 @@ def measured(made: Made, paths: Mapping[str, Path]) -> Made:
                 scores[score.name] = score.correct, score.n
             elif "/tables/" in out and path.suffix == ".json":
                 cells[path.stem] = _cells(path.read_bytes())
-    others = {out: path for out, path in paths.items() if path.name != ROWS}
+    others = {out: path for out, path in paths.items() if path.name != ANSWERS}
     made = with_details(made, others)
     return msgspec.structs.replace(made, scores=scores, cells=cells, rows=rows)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestration.base.git import git
 from orchestration.ledger.accepted import require_added_only
-from orchestration.ledger.dvc import DVC_YAML, render_dvc_yaml
+from orchestration.ledger.dvc import DVC_YAML, differing_graph
 from orchestration.ledger.manifest import ledger_at, read_manifest
 from orchestration.ledger.pinned import (
     IN_DVC,
@@ -25,7 +25,6 @@ from orchestration.ledger.pinned import (
 )
 from orchestration.ledger.verdicts import PINNED as VERDICTS
 from orchestration.ledger.verdicts import pinned_verdicts
-from orchestration.registry import ABSENT
 from orchestration.stage import Stages
 
 _OF_NO_PROFILE = ("downloads", "claims")
@@ -116,13 +115,9 @@ def require_graph(root: Path, profile: str, stages: Stages) -> None:
     Raises:
         PinError: the file is missing or differs.
     """
-    if ABSENT:
-        return
-    path, text = root / DVC_YAML, render_dvc_yaml(stages).encode()
-    there = path.read_bytes() if path.is_file() else b""
-    if profile not in WITHOUT_DVC and there != text and (there or (root / IN_DVC[1]).is_file()):
-        what = "is not what the asset graph says" if there else "is missing"
-        raise PinError(what, where=(path,), hint="Write it from the graph: `substrate dvc sync`")
+    if profile not in WITHOUT_DVC and (texts := differing_graph(root, stages)):
+        what = "is not what the asset graph says" if texts[1] else "is missing"
+        raise PinError(what, where=(root / DVC_YAML,), hint="Write it from the graph: `substrate dvc sync`")
 
 
 def others_pinned(root: Path, profile: str) -> list[str]:

@@ -80,7 +80,7 @@ def of_files(workspace: Workspace) -> Results:
 
     @cache
     def rows(benchmark: str) -> list[Any]:
-        path = workspace.artifacts / benchmark / "answers.jsonl"
+        path = workspace.answers(benchmark)
         return list(graded_rows(path)) if path.is_file() else []
 
     def by(benchmark: str) -> str:

@@ -193,7 +193,7 @@ def find_damage(
     """
     file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
     seals = [fault for name in (profile, *others_pinned(root, profile)) for fault in _of_seals(root, name)]
-    bad, place = broken(root, profile), _shown(root, ledger_at(root, profile) / MANIFEST)
+    bad, place = broken(root, profile), _in_project(root, ledger_at(root, profile) / MANIFEST)
     pins = {
         name: pinned
         for name, pinned in (read_pins(root, profile) if file else {}).items()
@@ -202,8 +202,8 @@ def find_damage(
     sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file else []
     beside = [(_SEALED, Made(outs=manifest.beside))]
     for path, was in (manifest.tables if storage else {}).items():
-        stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
-        beside.append((stage, Made(outs={table: was})))
+        stage, table = "/".join(reversed(Path(path).parts[-4:-2])), (storage or root) / path
+        beside.append((stage, Made(outs={_in_project(root, table): was})))
     faults = [
         *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
@@ -224,7 +224,7 @@ def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
         try:
             require(root, profile)
         except PinError as error:
-            yield Difference(_SEALED, "file", _shown(root, Path(error.where[0])), _MARRED[0], error.what)
+            yield Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
     for name in broken(root, profile).keys() - {accepted_name(profile)}:
         yield Difference(_SEALED, "file", name, *_MARRED)
 
@@ -267,14 +267,13 @@ def _of_records(
 
 def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
     """Yield DVC's pipeline if its text differs from the graph."""
-    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
-    there = path.read_bytes() if path.is_file() else b""
-    if there != text and (there or (root / "dvc.lock").is_file()):
+    if texts := dvc.differing_graph(root, stages):
+        text, there = texts
         what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
         yield Difference("dvc", "file", what, "as the graph has it", "another" if there else NOTHING)
 
 
-def _shown(root: Path, path: Path) -> str:
+def _in_project(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 

@@ -22,12 +22,8 @@ Watch = Callable[[int, int], None]
 LOOK = 1.0
 
 
-def _unwatched(done: int, total: int) -> None:
-    """Ignore the progress."""
-
-
 def ask_parts(
-    parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = _unwatched
+    parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = lambda done, total: None
 ) -> list[Row]:
     """Ask all parts, and return their rows by scene and question, in whatever order the replies came.
 
@@ -75,7 +71,7 @@ def record(
     server: Endpoint,
     path: Path,
     clock: Clock | None = None,
-    watch: Watch = _unwatched,
+    watch: Watch = lambda done, total: None,
 ) -> int:
     """Ask a server for the replies that a transcript lacks, and add them; the transcript only grows.
 

@@ -94,8 +94,7 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
                 out,
             )
             for benchmark in BENCHMARKS.values()
-            if (file := workspace.artifacts / benchmark.name / "answers.jsonl").is_file()
-            and file.stat().st_size
+            if (file := workspace.answers(benchmark.name)).is_file() and file.stat().st_size
         ]
         return [written.result() for written in writing]
 
@@ -159,7 +158,7 @@ def _write(
             answers=answers,
             config=config,
             by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
-            file=f"artifacts/{workspace.settings.profile}/{benchmark.name}/answers.jsonl",
+            file=workspace.name_of(file),
             up="../",
         )
     )

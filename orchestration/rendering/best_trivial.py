@@ -66,5 +66,5 @@ class BestTrivial:
 
 def graded(workspace: Workspace, name: str) -> list[Row]:
     """The rows of a benchmark that have gold; none if the benchmark was not run."""
-    answers = workspace.artifacts / name / "answers.jsonl"
+    answers = workspace.answers(name)
     return list(graded_rows(answers)) if answers.is_file() else []

@@ -35,6 +35,8 @@ def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
     If official files are missing, pinned numbers stand in, and the lines say so.
     """
     lacking = absent(workspace, SOURCES.values()) if is_real(workspace) else {}
+    if only and only not in BENCHMARKS:
+        return []  # the conclusion of a study is in its table
     if only:
         numbers = _of_part(workspace, only, BENCHMARKS[only].source.name in lacking)
         return [*numbers, *_way_to(workspace, lacking)]

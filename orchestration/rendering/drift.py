@@ -22,11 +22,11 @@ _SAMPLED = 10
 _HEADS = ("number", "n", "before", "after", "difference", "won", "lost", "p")
 
 
-def moved_lines(moved: Changes) -> list[str]:
+def change_lines(moved: Changes) -> list[str]:
     """Describe the numbers before and after, with the questions won and lost and McNemar's p; then the
     changed answers, with a sample. Every command and page about a drift begins with these lines.
 
-    >>> moved_lines(Changes())
+    >>> change_lines(Changes())
     []
     """
     lines: list[str] = []
@@ -82,7 +82,7 @@ def _answer_line(row: ComparedRow) -> str:
 
 def render_text(report: Report) -> str:
     """Describe the moved numbers and answers, the other differences, the causes, and the verdict."""
-    lines = [*moved_lines(report.moved), *_capped(_others(report))]
+    lines = [*change_lines(report.moved), *_capped(_others(report))]
     for title, listed in _sections(report):
         lines += [f"{title}:", *(f"  {line}" for line in listed)]
     for entry in report.accepted:
@@ -99,7 +99,7 @@ def compared_text(compared: Compared) -> str:
     lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
     if len(compared.causes) > _SHOWN:
         lines.append(f"  and {len(compared.causes) - _SHOWN} more")
-    lines += ["", *moved_lines(compared), f"{len(compared.numbers)} of {compared.measured} numbers differ."]
+    lines += ["", *change_lines(compared), f"{len(compared.numbers)} of {compared.measured} numbers differ."]
     return "\n".join(lines) + "\n"
 
 
@@ -132,7 +132,7 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
         ("because", list(map(str, report.causes))),
         (unaccepted[report.recomputed], list(map(str, report.unaccepted))),
         (f"changed in the pins since {report.since}, and nobody accepted it", report.unrecorded),
-        (f"the pins since {report.since}", moved_lines(report.accepted_moved)),
+        (f"the pins since {report.since}", change_lines(report.accepted_moved)),
     )
     return [(title, lines) for title, lines in sections if lines]
 

@@ -30,7 +30,7 @@ from substrate.log.event_log import EventLog, Op
 _LOOKED_AT = 40
 
 
-class Worked(NamedTuple):
+class WorkedExample(NamedTuple):
     """An explained answer with its picture."""
 
     name: str
@@ -51,19 +51,19 @@ class Worked(NamedTuple):
         return self.explanation.logs[OWN].digest == self.row.log
 
 
-def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
+def worked_examples(workspace: Workspace) -> Iterator[tuple[str, WorkedExample]]:
     """Yield an example of each kind that this run has answers of, each after the kind's title."""
     for benchmark in EXPLAINED.values():
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         for title, subset in benchmark.examples.items() if file.is_file() else ():
             if example := _example(workspace, benchmark, file, subset):
                 yield title, example
 
 
-def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> Worked | None:
+def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> WorkedExample | None:
     """The first instructive row among a subset's first answered rows; failing that, the first row."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
-    first: Worked | None = None
+    first: WorkedExample | None = None
     rows = by_scene(islice(answered, _LOOKED_AT))
     explained = each_here(workspace, benchmark, rows, partial(explain_case, benchmark, rows))
     for example in (pictured(benchmark, answer) for answer in explained):
@@ -73,7 +73,7 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
     return first
 
 
-def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth | None:
+def asked_of_both(workspace: Workspace, worked: Iterable[WorkedExample]) -> AskedOfBoth | None:
     """The first worked example with a fork, and the replies of the first language model that was asked it.
 
     ``None`` if no example has a fork.
@@ -83,7 +83,7 @@ def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth
         benchmark, scene = EXPLAINED[example.row.benchmark], str(example.row.scene)
         if not benchmark.exhibits:
             continue
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         rows = [row for row in rows_of(file) if str(row.scene) == scene]
         explain = partial(explain_case, benchmark, {scene: rows})
         answered = list(each_here(workspace, benchmark, {scene}, explain))
@@ -97,10 +97,10 @@ def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth
     return None
 
 
-def pictured(benchmark: Explained, answer: ExplainedRow) -> Worked:
+def pictured(benchmark: Explained, answer: ExplainedRow) -> WorkedExample:
     """An explained answer with its picture."""
     why, row = answer.explanation, answer.row
-    return Worked(answer.name, why, row, *benchmark.picture(answer.case, why, row))
+    return WorkedExample(answer.name, why, row, *benchmark.picture(answer.case, why, row))
 
 
 Span = tuple[int, int | None]
@@ -108,7 +108,7 @@ Span = tuple[int, int | None]
 
 
 def write_states(
-    jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, Worked]], out: Path
+    jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path
 ) -> None:
     """Write the page of states and its data: the logs of answers, with forks and other arms by name.
 

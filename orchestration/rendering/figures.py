@@ -31,24 +31,8 @@ _VARIABLES = {
     NS_DR: "var(--ns_dr)",
     ALOE: "var(--aloe)",
 }
-_STYLE = {
-    "svg.fonttype": "none",  # text stays text
-    "font.family": "DejaVu Sans",  # Matplotlib includes it: the layout does not depend on local fonts
-    "font.size": 10,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": FAINT,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.4,
-    "legend.frameon": False,
-    "lines.color": INK,
-}
+_STYLE = Path(__file__).with_name("figures.mplstyle")
+"""The style of all figures; its colours are those of :data:`INK` and :data:`FAINT`."""
 MARKED_POINTS: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
 _ABOVE: dict[str, Any] = {
     "loc": "lower center",
@@ -192,7 +176,7 @@ def _drawn(name: str, description: str, draw: Callable[[Axes], None], height: fl
     from matplotlib.figure import Figure
 
     text = io.StringIO()
-    with DRAWING, rc_context({**_STYLE, "svg.hashsalt": name}):  # pyright: ignore[reportArgumentType]
+    with DRAWING, rc_context({"svg.hashsalt": name}, fname=_STYLE):
         figure = Figure(figsize=(5, height), layout="constrained")
         draw(figure.add_subplot())
         none: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}

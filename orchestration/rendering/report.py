@@ -41,7 +41,7 @@ from orchestration.rendering.examples import asked_of_both, worked_examples, wri
 from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
 from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
-from orchestration.rendering.report_tables import ShownTable, shown_table, write_files
+from orchestration.rendering.report_tables import ReportTable, report_table, write_files
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shares import figures_of
 from orchestration.rendering.sizes import lines_reached, sizes
@@ -292,20 +292,20 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
     """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
-        file, files = workspace.artifacts / benchmark.name / "answers.jsonl", {}
+        file, files = workspace.answers(benchmark.name), {}
         for exhibit in benchmark.exhibits if file.is_file() else ():
             files = files or files_of(workspace, benchmark.source)
             yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
 
 
-def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ShownTable]:
+def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ReportTable]:
     """The run's tables, with every cell of the other formats."""
     for name, (title, place) in _TABLES.items():
         path = workspace.path(f"{place}.json")
         if path.is_file():
             table = read_table(path)
             files = write_files(table, name, path.with_suffix(".tex"), out)
-            yield shown_table(name, title, table, scores, files)
+            yield report_table(name, title, table, scores, files)
 
 
 def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None) -> Forest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import msgspec
 
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import label as words_of
-from orchestration.rendering.tables import Column, Table
+from orchestration.rendering.tables import Column, Table, write_csv
 from orchestration.scoring.comparability import percent
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.scores import Score
@@ -37,7 +36,7 @@ class Row(NamedTuple):
     more: bool = False
 
 
-class ShownTable(NamedTuple):
+class ReportTable(NamedTuple):
     """A table of the run, its measured numbers tied to their scores.
 
     ``files`` has the places of its files by format. All columns are there, of which seven are shown at once.
@@ -56,9 +55,9 @@ class ShownTable(NamedTuple):
         return any(row.more for row in self.rows) or any(column.place for column in self.columns)
 
 
-def shown_table(
+def report_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
-) -> ShownTable:
+) -> ReportTable:
     """A table for a reader, with every cell of the other formats."""
     places = [at for at in range(len(table.heads)) if table.place(at) != "below"]
     columns: list[Column] = []
@@ -75,7 +74,7 @@ def shown_table(
             below = texts[at + 1] if at + 1 < len(texts) and table.place(at + 1) == "below" else ""
             cells.append(Cell(texts[at], numbers[at] if measured else None, below))
         rows.append(_row(texts[0], numbers[0], cells))
-    return ShownTable(name, title, columns, rows, table.caption, files)
+    return ReportTable(name, title, columns, rows, table.caption, files)
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
@@ -93,8 +92,7 @@ def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]
     """Write a table as CSV, JSON Lines and TeX into the report's folder; return the paths by format."""
     folder = out / "tables"
     folder.mkdir(exist_ok=True)
-    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
+    write_csv(folder / f"{name}.csv", [table.heads, *table.rows])
     # Repeated heads get a number.
     heads = [f"{head} {at + 1}" if head in table.heads[:at] else head for at, head in enumerate(table.heads)]
     lines = [msgspec.json.encode(dict(zip(heads, row, strict=True))) for row in table.rows]

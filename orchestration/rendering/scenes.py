@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.examples import Worked
+from orchestration.rendering.examples import WorkedExample
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.part_cache import Keep
 from orchestration.scoring.counting import rows_of
@@ -34,7 +34,7 @@ def write_scenes(workspace: Workspace, each: Each, out: Path, keep: Keep) -> lis
     profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
-        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             make = partial(_write, each, benchmark, pages, profile, file)
             for scene, place, wrong, stages in keep(pages.folder, benchmark, file, make, out):
@@ -69,14 +69,15 @@ def scene_page(
     if not explained:
         return
     scene, view = int(case.scene), pages.shown(case, parameters, [answer.row for answer in explained])
-    questions = [
-        (text, loss, Worked(answer.name, answer.explanation, answer.row, view.picture, (), telling=False))
-        for answer, (text, loss) in zip(explained, view.asked, strict=True)
+    examples = [
+        WorkedExample(answer.name, answer.explanation, answer.row, view.picture, (), telling=False)
+        for answer in explained
     ]
+    asked = [(text, loss, example) for example, (text, loss) in zip(examples, view.asked, strict=True)]
     stages = Counter(loss[0] for _, loss in view.asked if loss)
     wrong = sum(answer.row.correct is False for answer in explained)
     content = {"profile": profile, "answers": answers_page(benchmark.name)}
-    content |= {"scene": scene, "timeline": view.picture, "asked": questions, "up": "../", **view.content}
+    content |= {"scene": scene, "timeline": view.picture, "asked": asked, "up": "../", **view.content}
     page = ScenePage(scene, f"{pages.folder}/{scene:05d}.html", wrong, stages)
     yield page, templates().from_string(view.template.read_text("utf-8")).render(content)
 

@@ -4,6 +4,7 @@ them for a terminal and as Markdown, LaTeX and HTML. Also a reader of JSON recor
 
 from __future__ import annotations
 
+import csv
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,6 +27,12 @@ elsewhere if there is space; else beside the others.
 def read_list(path: Path, of: type[T]) -> list[T]:
     """The records of a JSON file; none if the file does not exist."""
     return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
+
+
+def write_csv(path: Path, rows: Iterable[Iterable[object]]) -> None:
+    """Write rows as a CSV file, heads first."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def read_table(path: Path) -> Table:

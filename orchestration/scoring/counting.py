@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +57,7 @@ METRICS: Mapping[str, Metric] = {
 """The metrics of questions that are judged singly."""
 
 
+@cache
 def split_name(name: str) -> tuple[str, str]:
     """Subset and metric of a number's name.
 

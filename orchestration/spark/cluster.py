@@ -131,7 +131,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
         try:
             with within(session.interruptAll, LATEST):
                 rows = gathered(
-                    session, tasks, given, _look, _SAID, tasks, stage="cluster check", names=names
+                    session, tasks, given, _account_of, _SAID, tasks, stage="cluster check", names=names
                 )
         except SubstrateError:
             if time.monotonic() - latest < LATEST:
@@ -145,7 +145,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
     return sorted(known.values())
 
 
-def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _account_of(row: dict[str, Any]) -> list[dict[str, Any]]:
     """Report on the worker that runs this."""
     time.sleep(0.2)  # so that no single worker takes all tasks
     try:

@@ -170,8 +170,7 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Write counts of correct rows with intervals, and their data: a file per number and a file of all."""
     data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
-    answers = workspace.artifacts / benchmark.name / "answers.jsonl"
-    counts = count(answers, benchmark.numbers, benchmark.metrics)
+    counts = count(workspace.answers(benchmark.name), benchmark.numbers, benchmark.metrics)
     scores: list[Score] = []
     *files, metrics = outs
     for name, out in zip(benchmark.numbers, files, strict=True):

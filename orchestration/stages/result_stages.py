@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.part_cache import PartCache
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
-from orchestration.rendering.tables import FORMATS
+from orchestration.rendering.tables import FORMATS, write_csv
 from orchestration.scoring.counting import Comparison, compare
 from orchestration.scoring.scores import Score, read_scores
 from orchestration.spark.answers import each_case
@@ -139,7 +138,7 @@ def make_comparisons(
     """Compare the answers of each pair."""
     compared: list[Comparison] = []
     for pair in pairs:
-        first, second = (workspace.artifacts / benchmark.name / "answers.jsonl" for benchmark in pair)
+        first, second = (workspace.answers(benchmark.name) for benchmark in pair)
         compared.append(compare(first, second, pair[1].whole))
     write_json(out, compared, indent=1)
     return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
@@ -166,8 +165,7 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dic
         for s in _scores(workspace, benchmarks).values()
         if s.accuracy is not None and s.wilson is not None
     ]
-    with out.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEADS, *measured])
+    write_csv(out, [HEADS, *measured])
     return {"numbers": len(measured)}
 
 

@@ -17,7 +17,6 @@ from orchestration.settings import PARAMETERS_FILE, flattened
 from orchestration.stage import Stage, Stages, needed
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
-from substrate.cli.console import note
 
 
 class Standing(NamedTuple):
@@ -85,6 +84,8 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
     """The stages, of some that are in order, that a run must compute or check: changed stages and the stages
     that read them. An experiment takes the outs of its profile here.
     """
+    from substrate.cli.console import note  # it imports the library of commands
+
     chosen, taken = dict[str, None](), dict[str, Made]()
     records = read_records(workspace)
     theirs = read_records(replace(workspace, experiment=None)) if workspace.experiment else None

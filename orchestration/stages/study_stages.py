@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 from orchestration.rendering.figures import Fall, Point, fall
 from orchestration.rendering.shares import FALLS, lines_of, table_of
-from orchestration.rendering.tables import FORMATS
+from orchestration.rendering.tables import FORMATS, write_csv
 from orchestration.spark.answers import answer_cases
 from orchestration.spark.logs import logged
 from orchestration.stage import Stage
@@ -132,8 +131,7 @@ def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) 
         out.write_text(table.render(suffix), "utf-8")
     if shares.drawn:
         lines, counts, *figures = outs[len(FORMATS) :]
-        with lines.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
+        write_csv(lines, lines_of(falls))
         write_json(counts, falls, indent=1)
         for curve, out in zip(falls, figures, strict=True):
             out.write_text(fall(f"fall-{curve.name}", curve, alone=True), "utf-8")

@@ -10,6 +10,8 @@ from orchestration.settings import Settings
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import Logs
 
+ANSWERS = "answers.jsonl"
+"""The name of a benchmark's file of answers."""
 EXPERIMENTS = "experiments"
 """The folder of a project's experiments, and of their tables in the storage."""
 
@@ -50,6 +52,10 @@ class Workspace:
     def artifacts(self) -> Path:
         """The files that the profile's stages make."""
         return self.path("artifacts/{profile}")
+
+    def answers(self, benchmark: str) -> Path:
+        """The file of a benchmark's answers."""
+        return self.artifacts / benchmark / ANSWERS
 
     @property
     def storage(self) -> Storage:

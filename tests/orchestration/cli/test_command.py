@@ -14,8 +14,9 @@ import typer
 from typer.testing import CliRunner
 
 from orchestration.cli.main import SECTIONS, app
-from orchestration.cli.reproduce import conclusion_of, tables_of
+from orchestration.cli.reproduce import tables_of
 from orchestration.project import open_workspace
+from orchestration.rendering.conclusion import concluded
 
 ROOT = Path(__file__).resolve().parents[3]
 START = "from substrate.cli.launcher import main; main()"
@@ -168,7 +169,7 @@ def test_a_run_of_one_study_shows_its_table(reproduced_beyond: Path) -> None:
     name = "artifacts/beyond/robustness/table.md"
     ((table, place),) = tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness")
     assert (table.render("md"), place) == ((reproduced_beyond / name).read_text("utf-8"), name)
-    assert conclusion_of(workspace, "robustness") == []
+    assert concluded(workspace, "robustness") == []
 
 
 def test_the_help_lists_each_command_once_under_what_a_reader_wants() -> None:

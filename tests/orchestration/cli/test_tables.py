@@ -40,3 +40,10 @@ def test_parts_of_a_mean_and_single_figures_stand_in_the_file_and_where_they_are
     of_one = on_terminal(Table("bAbI.", heads, rows), "the file")
     assert "babi/qa7/accuracy" in of_one
     assert "more" not in of_one
+
+
+def test_a_column_of_details_gives_way_to_another() -> None:
+    table = Table(
+        "All.", ["number", "gap", "measured"], [["a/b", 60 * "1", 60 * "2"]], places=["", "detail", ""]
+    )
+    assert on_terminal(table, "the file").splitlines()[0].split() == ["number", "measured"]
