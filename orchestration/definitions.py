@@ -8,12 +8,7 @@ import orchestration.base.quiet  # noqa: F401
 from orchestration.dagster.assets import assets_of
 from orchestration.dagster.checks import checks_of
 from orchestration.dagster.form import form_resource
-from orchestration.dagster.jobs import (
-    nightly_drift,
-    reproductions,
-    stale_stages,
-    verify,
-)
+from orchestration.dagster.jobs import nightly_drift, reproductions, stale_stages, verify
 from orchestration.dagster.resources import ALONE, unconfigured
 from orchestration.stages.graph import ELSEWHERE, EVERY, stages_in
 

@@ -22,9 +22,9 @@ from orchestration.rendering.conclusion import told, verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
 from orchestration.scoring.claims import OPEN
+from orchestration.scoring.comparability import NOT_REPORTED
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.likeness import NOT_REPORTED
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"
@@ -70,10 +70,11 @@ def claims() -> Iterator[str]:
     words = Counter(verdict.verdict for verdict in now)
     generated = sum((of.verdict, of.data) == ("undecided", "generated") for of in now)
     yield (
-        f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}. Parts of the "
-        f"official releases decide each comparison. {words['undecided']} claims are undecided: {generated} of "
-        f"them were measured on generated data alone. {words['not compared']} set systems beside each other "
-        f"that read different inputs; {words['not measured']} were not measured."
+        f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}: parts of the "
+        f"official releases decide. {sum(words[of] for of in OPEN)} cannot be decided with the data at hand: "
+        f"{words['not compared']} set systems beside each other that read different inputs, {generated} were "
+        f"measured on generated data alone, {words['undecided'] - generated} shows no clear difference, "
+        f"{words['not measured']} were not measured."
     )
 
 

@@ -12,42 +12,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # type checkers know the name; importing `typing` takes longer than this whole module
-if TYPE_CHECKING:
-    from substrate.base import (
-        Delta,
-        FormatError,
-        InterventionError,
-        LogError,
-        Namespace,
-        Op,
-        ParameterError,
-        ProgramError,
-        SubstrateError,
-        TBoxError,
-        Term,
-        Triple,
-    )
-    from substrate.branch import (
-        Assert,
-        AssertAwareness,
-        Emitter,
-        Intervention,
-        MergeError,
-        OverrideLocation,
-        Retract,
-        RetractAwareness,
-        Simulation,
-        conflicts,
-        fork,
-        merge,
-        worlds,
-    )
-    from substrate.cause import Event, ancestors
-    from substrate.log import EventLog, Replay, Simulator, State, TornTailWarning
-    from substrate.memory import Memory
-    from substrate.rules import RuleEmitter, TBox, settle, unfold
-
 __version__ = "0.1.0"
 
 _ROOMS = {
@@ -60,48 +24,10 @@ _ROOMS = {
     "cause": "Event ancestors",
     "memory": "Memory",
 }
-"""The names that this module takes from each subpackage."""
+"""The names that this module takes from each subpackage; ``__init__.pyi`` tells them to type checkers."""
 _PLACES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = [
-    "Assert",
-    "AssertAwareness",
-    "Delta",
-    "Emitter",
-    "Event",
-    "EventLog",
-    "FormatError",
-    "Intervention",
-    "InterventionError",
-    "LogError",
-    "Memory",
-    "MergeError",
-    "Namespace",
-    "Op",
-    "OverrideLocation",
-    "ParameterError",
-    "ProgramError",
-    "Replay",
-    "Retract",
-    "RetractAwareness",
-    "RuleEmitter",
-    "Simulation",
-    "Simulator",
-    "State",
-    "SubstrateError",
-    "TBox",
-    "TBoxError",
-    "Term",
-    "TornTailWarning",
-    "Triple",
-    "ancestors",
-    "conflicts",
-    "fork",
-    "merge",
-    "settle",
-    "unfold",
-    "worlds",
-]
+__all__ = [*_PLACES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:

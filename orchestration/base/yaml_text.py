@@ -83,10 +83,7 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
         if isinstance(event, AliasEvent):
             raise _refused(
-                f"*{event.anchor} is an alias",
-                where,
-                line,
-                "Write the value itself: aliases are refused",
+                f"*{event.anchor} is an alias", where, line, "Write the value itself: aliases are refused"
             )
         if isinstance(event, CollectionStartEvent):
             depth += 1

@@ -10,29 +10,29 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
+from orchestration.base.beyond import beyond
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from substrate.base.errors import FormatError, ParameterError
+from substrate.base.extras import needed
 from substrate.base.numbered import sources_in
 from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.deltas import film_log
+from substrate.domains.clevrer.deltas import events_log, film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
-from substrate.domains.clevrer.positions import tracked_log
-from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.submission import submitted
 from substrate.domains.clevrer.trajectories import decode_trajectories, with_trajectory
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLD
+from substrate.log.event_log import EventLog
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; other cases are annotations."""
@@ -136,11 +136,24 @@ def _joined(raw: Mapping[int, msgspec.Raw], further: Path, *, moves: bool) -> Ma
     return dict(sorted(both.items()))
 
 
-def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """Make a scene's log from its annotation or its event record."""
+def scene_logs(
+    tracked: Callable[[format.SceneEvents], EventLog] | None, case: bm.Case, _: Any = None
+) -> list[bm.NamedLog]:
+    """Make a scene's log from its annotation or its event record.
+
+    Args:
+        tracked: makes the log of events with positions; ``None`` if it is not installed.
+
+    Raises:
+        ParameterError: the record has positions, and ``tracked`` is not installed.
+    """
     source = (case.source, case.record)
     if case.kind == EVENTS:
-        log = tracked_log(format.decode_scene_events(source))
+        events = format.decode_scene_events(source)
+        if events.trajectory is not None and tracked is None:
+            hint = "Install event-graph-research, or leave the trajectory out"
+            raise ParameterError("positions cannot be read here", where=(case.source,), hint=hint)
+        log = tracked(events) if tracked else events_log(events)
     else:
         film = decode_film(source)
         if film.scene_index != case.scene:
@@ -172,12 +185,15 @@ def possible_rows(case: bm.Case, worlds: int, parameters: Parameters, split: str
     Raises:
         ParameterError: the case is an annotation.
         FormatError: the record's events have no probabilities.
+        MissingExtraError: the package ``research``, which makes the logs, is not installed.
     """
     if case.kind != EVENTS:
         hint = "Give --events with probabilities, or leave --worlds out"
         raise ParameterError("an annotation has no probabilities", where=("--worlds", case.source), hint=hint)
     questions = _questions.decode(case.questions).questions
-    return answer_possible(decode_possible((case.source, case.record)), questions, parameters, split, worlds)
+    possible = needed("research.domains.possible")
+    scene = possible.decode_possible((case.source, case.record))
+    return possible.answer_possible(scene, questions, parameters, split, worlds)
 
 
 def explain_asked(
@@ -269,7 +285,7 @@ CLEVRER = bm.Explained(
         name="clevrer",
         about="One event log a scene, with an index of digests.",
         source=SCENES,
-        logs=scene_logs,
+        logs=partial(scene_logs, beyond("research.domains.positions:tracked_log")),
         parameters=PARAMETERS,
         shapes="clevrer",
         emitter=motion,
@@ -280,7 +296,6 @@ CLEVRER = bm.Explained(
     submission=submitted,
     explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
-    rests=rests_on,
     wordings=wordings,
     examples={f"CLEVRER, {subset}": subset for subset in format.SUBSETS},
     declared={"logs": lambda data: data.scenes},

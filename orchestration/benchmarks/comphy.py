@@ -20,10 +20,8 @@ from orchestration.benchmarks.transfer import TRANSFER
 from substrate.base.delta import Spelled
 from substrate.base.errors import ParameterError
 from substrate.base.numbered import sources_in
-from substrate.cause.evidence import RULED
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
@@ -36,7 +34,7 @@ from substrate.domains.comphy.format import (
 )
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
-from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.comphy.scene import Emitter, TargetScene
 from substrate.domains.rows import Row
 from substrate.generators.comphy.release import WORLD
 
@@ -93,10 +91,21 @@ def logs(
     return [bm.NamedLog(f"{case.scene:05d}", target_log(target, known))]
 
 
-def rows(benchmark: str, case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """Answer a target's questions, a row each."""
+def rows(
+    benchmark: str,
+    simulator: Emitter | None,
+    case: bm.Case,
+    logs: bm.Logs,
+    parameters: Parameters,
+    split: str,
+) -> Iterable[Row]:
+    """Answer a target's questions, a row each.
+
+    Args:
+        simulator: the emitter of ``emitter: motion``; ``None`` if it is not installed.
+    """
     questions = _questions.decode(case.questions).questions
-    return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
+    return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark, simulator)
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
@@ -121,15 +130,15 @@ TARGETS = bm.Source(
 
 
 def setting(
-    name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
+    name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any
 ) -> bm.Explained:
     """Declare ComPhy in a setting.
 
     Args:
         logged: a description of the stage of its logs.
-        imagines: the cause of events in an imagined world.
     """
     parameters = bm.Section(name, Parameters)
+    simulator = beyond("research.domains.property_motion:SIMULATED")
     return bm.Explained(
         name=name,
         title=title,
@@ -147,10 +156,9 @@ def setting(
             shapes="comphy",
         ),
         parameters=parameters,
-        rows=partial(rows, name),
-        explain=partial(explain_asked, TargetQuestions, explain_question),
+        rows=partial(rows, name, simulator),
+        explain=partial(explain_asked, TargetQuestions, partial(explain_question, simulator=simulator)),
         picture=picture,
-        rests=partial(rests_on, imagines=imagines),
         wordings=partial(wordings_of, TargetQuestions),
         declared={"logs": lambda data: data.targets},
         about=about,
@@ -163,7 +171,6 @@ COMPHY = setting(
     "ComPhy, no property inferred",
     0,
     "One event log a target, nothing hidden in it.",
-    RULED,
     {
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,6 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.base.records import Records
-from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.gqa import format
@@ -135,7 +133,6 @@ GQA = bm.Explained(
     rows=rows,
     explain=explain,
     picture=picture,
-    rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
     examples={"GQA, objects resolved by name": SUBSETS["name"]},
     declared={"logs": lambda data: data.scenes},

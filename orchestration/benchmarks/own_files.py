@@ -20,7 +20,7 @@ def _quiet(done: int, total: int) -> None:
     """Ignore the progress."""
 
 
-class Tally(msgspec.Struct):
+class AnswerCounts(msgspec.Struct):
     """Counts of an outcome: questions, rows and choices, those with gold, those that agree with it, and those
     that could not run.
 
@@ -78,21 +78,21 @@ class Tally(msgspec.Struct):
         return ", ".join(parts)
 
 
-def write_rows(rows: Iterable[Row], out: Path) -> Tally:
+def write_rows(rows: Iterable[Row], out: Path) -> AnswerCounts:
     """Write rows to a file, which appears only when it is complete; each row counts as a question."""
     return _write(((1, [row]) for row in rows), out)
 
 
-def _write(cases: Iterable[tuple[int, Sequence[Row]]], out: Path) -> Tally:
+def _write(cases: Iterable[tuple[int, Sequence[Row]]], out: Path) -> AnswerCounts:
     """Write the rows of cases to a file, as :func:`write_rows`; each case has its number of questions."""
-    tally = Tally()
+    counts = AnswerCounts()
     with replacing(out) as fresh, fresh.open("wb") as file:
         for questions, rows in cases:
-            tally.questions += questions
+            counts.questions += questions
             for row in rows:
-                tally.count(row)
+                counts.count(row)
                 file.write(encode(row) + b"\n")
-    return tally
+    return counts
 
 
 def answer_files(
@@ -103,7 +103,7 @@ def answer_files(
     advance: Advance = _quiet,
     worlds: int | None = None,
     submission: Path | None = None,
-) -> Tally:
+) -> AnswerCounts:
     """Answer a user's files and write the rows; if an input is refused, nothing is written.
 
     Args:
@@ -117,7 +117,7 @@ def answer_files(
     def answer(case: Case) -> Iterable[Row]:
         if worlds is not None and benchmark.possible:
             return benchmark.possible(case, worlds, parameters, split_of(files))
-        logs = [named.log for named in benchmark.logs(case, parameters)]
+        logs = benchmark.logs(case, parameters)
         return benchmark.rows(case, logs, parameters, split_of(files))
 
     parts: list[bytes] = []
@@ -133,9 +133,9 @@ def answer_files(
     if submission is None:
         return _write(rows(), out)
     with replacing(submission) as fresh:
-        tally = _write(rows(), out)
+        counts = _write(rows(), out)
         fresh.write_bytes(b"[\n" + b",\n".join(parts) + b"\n]\n")
-    return tally
+    return counts
 
 
 def split_of(files: Files) -> str:

@@ -11,18 +11,10 @@ from substrate.cli.notices import Voice, descriptor
 
 ProfileOption = Annotated[
     str | None,
-    option(
-        "--profile",
-        "sample, beyond, full, paper, real or local; by default the profile of params.yaml.",
-    ),
+    option("--profile", "sample, beyond, full, paper, real or local; by default the profile of params.yaml."),
 ]
 SetOption = Annotated[
-    list[str],
-    option(
-        "--set",
-        "Override a key of params.yaml; may be repeated.",
-        metavar="KEY=VALUE",
-    ),
+    list[str], option("--set", "Override a key of params.yaml; may be repeated.", metavar="KEY=VALUE")
 ]
 NOTHING_SET: list[str] = []
 

@@ -119,13 +119,13 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
             require_other(submission, [*named.values(), out_])
         with speaking("answer") as told:
             advance = partial(told.advance, benchmark.name, unit="scenes")
-            tally = answer_files(benchmark, named, parameters, out_, advance, worlds, submission)
-            told.end(benchmark.name, "computed", tally.rows)
-        if tally.errors:
+            counts = answer_files(benchmark, named, parameters, out_, advance, worlds, submission)
+            told.end(benchmark.name, "computed", counts.rows)
+        if counts.errors:
             file = named.get("questions") or next(iter(named.values()))
-            first = f"{tally.errors}, the first of them: {file}: {tally.first_error}"
+            first = f"{counts.errors}, the first of them: {file}: {counts.first_error}"
             say(first, "could not run:", error=True)
-        give(tally, [tally.line()], json=json)
+        give(counts, [counts.line()], json=json)
 
     name = benchmark.name.replace("_", "-")
     about = f"Rows of a user's own files: {benchmark.about['answers']}"

@@ -50,16 +50,11 @@ def diff(
     a: Annotated[
         str,
         argument(
-            "An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.",
-            metavar="A",
+            "An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.", metavar="A"
         ),
     ],
     b: Annotated[
-        str | None,
-        argument(
-            "The side to compare with A; by default the pinned results.",
-            metavar="[B]",
-        ),
+        str | None, argument("The side to compare with A; by default the pinned results.", metavar="[B]")
     ] = None,
     json: JsonOption = False,
 ) -> None:

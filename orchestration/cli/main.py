@@ -49,12 +49,7 @@ app = typer.Typer(
 
 
 add_commands(app)
-add_group(
-    app,
-    "answer",
-    "orchestration.cli.data:answers",
-    "Answer your own files, as the pipeline does.",
-)
+add_group(app, "answer", "orchestration.cli.data:answers", "Answer your own files, as the pipeline does.")
 add_group(
     app,
     "experiment",

@@ -15,13 +15,14 @@ import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
-from orchestration.ledger.look import keep, sources, stands
 from orchestration.ledger.manifest import read_manifest
+from orchestration.ledger.outcomes import last_outcome, record_outcome, source_digest
 from orchestration.settings import PARAMETERS_FILE, REAL
 from orchestration.workspace.root import find_root
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
+    from orchestration.rendering.tables import Table
     from orchestration.stage import Stages
     from orchestration.workspace.folders import Workspace
 
@@ -104,7 +105,7 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        last = (kept := stands(root, named, only)) and msgspec.convert(kept, Reproduction)
+        last = (kept := last_outcome(root, named, only)) and msgspec.convert(kept, Reproduction)
         if last and not last.lacking and last.real == os.environ.get(REAL, ""):
             took, report = time.monotonic() - start, last.report and str(root / last.report)
             return msgspec.structs.replace(last, ran=False, seconds=took, report=report, computed=())
@@ -138,8 +139,8 @@ def _run(
     from orchestration.dagster.run import instance, run_stages
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
+    from orchestration.ledger.changes import changes_here
     from orchestration.ledger.dvc import modified, settle
-    from orchestration.ledger.moved import moved_here
     from orchestration.ledger.pinned import drift, pinned_outs
     from orchestration.ledger.records import ledger_of
     from orchestration.ledger.soundness import require_sound
@@ -157,7 +158,7 @@ def _run(
     # The report shows whatever results exist.
     names = [name for name in stages_of(only, stages) if name in whole or name == "report/html"]
     with project_lock(workspace.root):
-        before = sources(workspace.root)
+        before = source_digest(workspace.root)
         if not overrides:
             require_sound(workspace.root, used, STAGES)
         held = pinned_outs(workspace.root, used)
@@ -190,14 +191,14 @@ def _run(
         profile=used,
         stages=names,
         ran=bool(ran),
-        tables=tables_of(workspace, names, only),
+        tables=[table.render("md") for table, _ in tables_of(workspace, names, only)],
         conclusion=conclusion_of(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
-        moved=moved_lines(moved_here(workspace, stages, names)) if drifted else (),
+        moved=moved_lines(changes_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,
@@ -221,10 +222,13 @@ def _against(
     return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
 
 
-def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
-    """Return the tables that a run made; a benchmark that shares its table shows only its own rows."""
+def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[tuple[Table, str]]:
+    """Return the tables that a run made, each with the place of all of it; a benchmark that shares its table
+    shows only its own rows.
+    """
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
+    from orchestration.rendering.tables import read_table
     from orchestration.scoring.scores import read_scores
     from orchestration.stages.graph import stages_in
 
@@ -233,11 +237,15 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     place = f"/{only}/" if of_study else "/tables/"
     made = [out for name in names for out in stages[name].outs if place in out and out.endswith(".md")]
     if made or only is None:
-        return [workspace.path(out).read_text("utf-8") for out in made]
+        paths = [workspace.path(out) for out in made]
+        return [
+            (read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root))) for path in paths
+        ]
     benchmark = BENCHMARKS[only]
     scores = read_scores(workspace.artifacts, benchmark.numbers)
     table = by_number(benchmark.table[0], [benchmark], scores, workspace)
-    return [replace(table, caption=table.caption.removeprefix("Transfer: ")).render("md")]
+    table = replace(table, caption=table.caption.removeprefix("Transfer: "))
+    return [(table, f"`substrate reproduce --only {only} --json` prints them")]
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
@@ -260,5 +268,5 @@ def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str
 
     stages, records = stages_in(workspace), read_records(workspace)
     made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in run.stages)
-    if sources(workspace.root) == before and all(now.repeats(known) for now, known in made):
-        keep(workspace.root, workspace.settings.profile, only, run)
+    if source_digest(workspace.root) == before and all(now.repeats(known) for now, known in made):
+        record_outcome(workspace.root, workspace.settings.profile, only, run)

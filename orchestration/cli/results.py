@@ -8,38 +8,19 @@ from typing import Annotated
 import typer
 
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
-from substrate.cli.console import (
-    JsonOption,
-    argument,
-    doing,
-    give,
-    note,
-    option,
-    say,
-    speaking_as,
-    voiced,
-)
+from substrate.cli.console import JsonOption, argument, doing, give, note, option, say, speaking_as, voiced
 
 
 @speaking_as("reproduce")
 def reproduce(
     profile: ProfileOption = None,
     only: Annotated[
-        str | None,
-        option(
-            "--only",
-            "One benchmark instead of all.",
-            metavar="BENCHMARK",
-        ),
+        str | None, option("--only", "One benchmark instead of all.", metavar="BENCHMARK")
     ] = None,
     set_: SetOption = NOTHING_SET,
     name: Annotated[
         str,
-        option(
-            "--name",
-            "The experiment's name; by default made from the values of --set.",
-            metavar="NAME",
-        ),
+        option("--name", "The experiment's name; by default made from the values of --set.", metavar="NAME"),
     ] = "",
     force: Annotated[
         bool, option("--force", "Run stages although nothing they depend on has changed.")
@@ -63,10 +44,16 @@ def reproduce(
     if json:
         raise failed
     if tables:
-        from orchestration.cli.tables import on_terminal, place_of
+        from orchestration.cli.reproduce import tables_of
+        from orchestration.cli.tables import on_terminal
+        from orchestration.experiments.record import open_experiment
+        from orchestration.project import find_root, open_workspace
 
-        for table in done.tables:
-            say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
+        workspace = open_workspace(done.profile, tuple(set_))
+        if done.experiment:
+            workspace = open_experiment(find_root(), done.experiment)
+        for table, place in tables_of(workspace, done.stages, only):
+            say(f"\n{on_terminal(table, place)}")
     for line in done.checks:
         say(line, "check:", error=True)
     for line in done.moved:
@@ -128,8 +115,7 @@ def materialize(
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
-        bool,
-        option("--recompute/--no-recompute", "Compute everything again, or only compare files."),
+        bool, option("--recompute/--no-recompute", "Compute everything again, or only compare files.")
     ] = True,
     since: Annotated[
         str | None,

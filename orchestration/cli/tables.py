@@ -1,7 +1,4 @@
-"""Tables of results on a terminal: the most important columns, on lines of at most 110 characters.
-
-They are read from a run's Markdown, so that a run with nothing to do imports no code for them.
-"""
+"""Tables of results on a terminal: the most important columns, on lines of at most 110 characters."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from textwrap import fill, wrap
 
-from orchestration.rendering.tables import DETAILS, drawn
+from orchestration.rendering.tables import Table, drawn
 
 WIDTH = 110
 """The most characters per line."""
@@ -21,36 +18,32 @@ _SILENT = re.compile(r"|not (reported|compared)\b.*")
 _MANY = 8
 
 
-def on_terminal(markdown: str, rest: str) -> str:
+def on_terminal(table: Table, rest: str) -> str:
     """Format a table for a terminal.
 
     Args:
-        markdown: the table and its caption.
+        table: the table and its caption.
         rest: the place of the complete table.
 
-    >>> print(on_terminal("| number | n |\\n|---|---|\\n| meadow/all | 500 |\\n\\n*Two arms.*", "all.md"))
+    >>> print(on_terminal(Table("Two arms.", ["number", "n"], [["meadow/all", "500"]]), "all.md"))
     number        n
     ----------  ---
     meadow/all  500
     Two arms.
     """
-    lines = [line for line in markdown.splitlines() if line.startswith("|")]
-    if len(lines) < 3:
-        return markdown
-    heads, _, *rows = ([_text(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines)
+    heads, rows = table.heads, table.rows
     plain = [row for row in rows if not _is_detail(row, rows)]
     filled = {at for row in plain for at, cell in enumerate(row) if at == 0 or not _SILENT.fullmatch(cell)}
+    details = {at for at in filled if table.place(at) == "detail" or heads[at] in heads[:at]}
     columns: list[int] = []
-    for at in sorted(filled, key=lambda at: (at > 0, heads[at] in DETAILS or heads[at] in heads[:at], at)):
+    for at in sorted(filled, key=lambda at: (at > 0, at in details, at)):
         if max(map(len, _drawn(heads, plain, [*columns, at]))) <= WIDTH:
             columns.append(at)
-    # In Markdown the caption is emphasised.
-    told = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(plain)}
     more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
-    caption = wrap(_text(told), WIDTH)
+    caption = wrap(table.caption, WIDTH)
     if len(caption) > _CAPTION:
-        caption = wrap(_text(told).partition(". ")[0] + ".", WIDTH)[:_CAPTION]
+        caption = wrap(table.caption.partition(". ")[0] + ".", WIDTH)[:_CAPTION]
         more = more or "The caption says"
     return "\n".join([*_drawn(heads, plain, columns), *caption, *([f"{more} more: {rest}"] if more else [])])
 
@@ -65,22 +58,6 @@ def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterabl
         for row in (heads, *rows)
     ]
     return drawn(cells[0], cells[1:], "simple").splitlines()
-
-
-def place_of(markdown: str, profile: str, only: str | None) -> str:
-    """The place of a complete table: its file, or the command that prints it."""
-    from orchestration.workspace.root import find_root
-
-    root = find_root()
-    for path in sorted(root.glob(f"artifacts/{profile}/tables/*.md")):
-        if path.read_text("utf-8") == markdown:
-            return path.relative_to(root).as_posix()
-    return f"`substrate reproduce{f' --only {only}' if only else ''} --json` prints them"
-
-
-def _text(cell: str) -> str:
-    """The text that Markdown shows for a cell."""
-    return cell.strip().replace("\\|", "|").replace("&lt;", "<").replace("&amp;", "&")
 
 
 def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -28,7 +28,7 @@ from substrate.base.inputs import NOT_JSON
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout that the code runs from."""
 PACKAGES = ("orchestration", "research", "substrate")
-KEPT = Path(".dagster", "modules.msgpack")
+CACHE = Path(".dagster", "modules.msgpack")
 _MOST = 5000
 """The most parsed files to cache; beyond it the cache is emptied, since most of its files are gone."""
 _FILE = re.compile(r"[\w./-]{0,80}\w\.\w{1,8}|[a-z_]\w*")
@@ -244,7 +244,7 @@ def module_of(name: str) -> Module:
     """Parse a module of the project; a module without a file has no statements."""
     if (path := paths().get(name)) is None:
         return Module()
-    data, parsed = path.read_bytes(), _kept()
+    data, parsed = path.read_bytes(), _cache()
     # Relative imports depend on the module's name, so the key includes it.
     key = hashlib.sha256(name.encode() + b"\n" + data).hexdigest()
     if key not in parsed.modules:
@@ -270,7 +270,7 @@ def _packages(file: str) -> set[str]:
     return {re.split("[.:]", source)[0] for source in imports} - sys.stdlib_module_names - set(PACKAGES)
 
 
-class _Kept(msgspec.Struct):
+class _Cache(msgspec.Struct):
     """The cache of parsed modules, by the hash of the bytes."""
 
     form: str
@@ -280,18 +280,18 @@ class _Kept(msgspec.Struct):
 
 
 @cache
-def _kept() -> _Kept:
+def _cache() -> _Cache:
     form = f"{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()} {sys.version_info[:2]}"
     with suppress(OSError, *NOT_JSON):
-        parsed = msgspec.msgpack.decode((ROOT / KEPT).read_bytes(), type=_Kept)
+        parsed = msgspec.msgpack.decode((ROOT / CACHE).read_bytes(), type=_Cache)
         if parsed.form == form and len(parsed.modules) < _MOST:
             return parsed
-    return _Kept(form)
+    return _Cache(form)
 
 
 def keep() -> None:
     """Save newly parsed modules; if that fails, the next process parses them again."""
-    parsed, path = _kept(), ROOT / KEPT
+    parsed, path = _cache(), ROOT / CACHE
     if parsed.written == len(parsed.modules):
         return
     parsed.written = len(parsed.modules)

@@ -18,8 +18,8 @@ import dagster as dg
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
+from orchestration.ledger.changes import compare_results
 from orchestration.ledger.drift import causes, differences, explained
-from orchestration.ledger.moved import moved
 from orchestration.ledger.pinned import ROWS, measure, pinned_outs, read_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
@@ -134,7 +134,7 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
         verb = "differ" if others else "differs"
         words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
-    lines = moved_lines(moved(pinned, now))
+    lines = moved_lines(compare_results(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
     metadata["because"] = "\n".join(map(str, why)) or "not known"
     if rows:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,18 @@ import dagster as dg
 import msgspec
 
 from orchestration.rendering.page import number_page
+from orchestration.rendering.tables import read_table
+from orchestration.scoring.comparability import stated
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.likeness import stated
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.studies.study import counted
 
 Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
+_OPEN = 900
+"""The characters of a Markdown text that the UI still shows without a click: it hides one of 1,000."""
 _READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
 """The columns of answers that are shown: the page is narrower than a row."""
 _ABOUT = {
@@ -76,7 +79,9 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
 
 
 def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
-    """State each number in words, with a link to its page, as a table, and as a value that Dagster plots."""
+    """State each number in words, with a link to its page, as a table, and as a value that Dagster plots.
+    Published figures are a table of their own, which leaves the rows of numbers low.
+    """
     rows = [
         {
             "number": score.name,
@@ -85,20 +90,30 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
             "n": score.n,
             "correct": score.correct,
             "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
-            "published": "; ".join(stated(score, who) for who in score.published),
         }
         for score in scores
     ]
-    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
-    pages = [f"[{s.name}](/{report.as_posix()}/{number_page(s.name)})" if report else s.name for s in scores]
-    lines = [
-        f"- {page}: **{share(score.correct, score.n)}** of {score.n:,}, {bounds(score.correct, score.n)}"
-        if score.n
-        else f"- {page}: not measured"
-        for page, score in zip(pages, scores, strict=True)
+    beside = [
+        {"number": score.name, "published": stated(score, who)} for score in scores for who in score.published
     ]
-    result = dg.MetadataValue.md("\n".join(lines))
-    return {"result": result, "preview": _table(rows), "dagster/row_count": len(scores), **accuracies}
+    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
+    names = [score.name.partition("/")[2] for score in scores]
+    if report:
+        folder = report.as_posix()
+        names = [f"[{name}](/{folder}/{number_page(s.name)})" for name, s in zip(names, scores, strict=True)]
+    # The UI cuts a line after some thirty characters, so the result stands first.
+    lines = [
+        f"- **{share(score.correct, score.n)}** {page} of {score.n:,}, {bounds(score.correct, score.n)}"
+        if score.n
+        else f"- not measured: {page}"
+        for page, score in zip(names, scores, strict=True)
+    ]
+    told = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
+    if len(told) < len(lines):
+        told.append(f"- and {len(lines) - len(told)} more below")
+    result = dg.MetadataValue.md("\n".join(told))
+    metadata = {"result": result, "preview": _table(rows), "dagster/row_count": len(scores)}
+    return metadata | ({"published": _table(beside)} if beside else {}) | accuracies
 
 
 def _of_answers(path: Path) -> Metadata:
@@ -133,12 +148,10 @@ def _of_folder(folder: Path) -> Metadata:
 
 
 def _of_markdown(path: Path) -> Metadata:
-    """Show a text, and the rows of its table, which the UI displays without a click."""
-    text = path.read_text("utf-8")
-    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
-    heads, *rows = [[cell.strip() for cell in line] for line in lines] or [[]]
-    table = _table([dict(zip(heads, row, strict=False)) for row in rows[1:]])
-    return {"preview": table, "table": dg.MetadataValue.md(text)}
+    """Show a table's text, and its rows, which the UI displays without a click."""
+    table = read_table(path.with_suffix(".json"))
+    preview = _table([dict(zip(table.heads, row, strict=True)) for row in table.rows])
+    return {"preview": preview, "table": dg.MetadataValue.md(path.read_text("utf-8"))}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:

@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
-from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -143,17 +143,13 @@ def guarded(app: ASGIApp) -> ASGIApp:
     return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
 
 
-def shown(raised: Any) -> Any:
-    """An error as a page shows it: for a refused form only the sentence, without Dagster's traceback.
-
-    Args:
-        raised: the result of `sys.exc_info`.
-    """
-    for told in getattr(raised[1], "user_code_process_error_infos", ()):
-        if told.cls_name == FormError.__name__:
-            sentence = told.message.partition(": ")[2].strip()
-            return GraphenePythonError(SerializableErrorInfo(sentence, [], told.cls_name))
-    return ErrorCapture.default_on_exception(raised)
+def form_error(exc_info: tuple[type[BaseException], BaseException, TracebackType]) -> GraphenePythonError:
+    """An error for a page, given the result of `sys.exc_info`: of a refused form the sentence alone."""
+    for error in getattr(exc_info[1], "user_code_process_error_infos", ()):
+        if error.cls_name == FormError.__name__:
+            sentence = error.message.partition(": ")[2].strip()
+            return GraphenePythonError(SerializableErrorInfo(sentence, [], error.cls_name))
+    return ErrorCapture.default_on_exception(exc_info)
 
 
 def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> None:
@@ -171,10 +167,11 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
-    # Dagster's command makes its app and passes it to this function. A signal before that aborts it or
-    # interrupts the loading of the code.
-    shown_plainly = patch.object(ErrorCapture, "on_exception", shown)
-    with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort, DagsterExecutionInterruptedError):
+    # Dagster's command makes its app and passes it to `uvicorn.run`; this process serves nothing else.
+    uvicorn.run = run
+    ErrorCapture.on_exception = form_error
+    # A signal before that aborts the command or interrupts the loading of the code.
+    with suppress(Abort, DagsterExecutionInterruptedError):
         cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from orchestration.experiments.record import open_experiment, read_experiment
+from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.drift import Cause, causes, explained
 from orchestration.ledger.manifest import Pins
-from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import measured, read_pins
 from orchestration.ledger.records import digests, read_records
 from orchestration.project import open_workspace
@@ -27,7 +27,7 @@ PINNED, WORKSPACE = "pinned", "workspace"
 _FIRST = ("parameter", "input", "code", "environment", "unknown")
 
 
-class Compared(Moved, frozen=True, kw_only=True):
+class Compared(Changes, frozen=True, kw_only=True):
     """Two sets of results, compared; ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``."""
 
     name: str
@@ -53,7 +53,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     if b == PINNED:
         before = explained(root, profile, before, after)
-    both = moved(before, after)
+    both = compare_results(before, after)
     if not both.measured:
         hint = "Compute the same benchmark in both: `substrate reproduce --only BENCHMARK`"
         raise ParameterError(f"{a} and {b} have no number in common", where=("A", a, "B", b), hint=hint)

@@ -9,14 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import (
-    ZIP_ERRORS,
-    members,
-    open_zip,
-    read_member,
-    require_file,
-    require_members,
-)
+from substrate.base.inputs import ZIP_ERRORS, members, open_zip, read_member, require_file, require_members
 from substrate.base.limits import LIMITS, SMALL
 
 Wanted = Callable[[PurePosixPath], str | None]

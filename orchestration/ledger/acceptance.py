@@ -16,8 +16,8 @@ import msgspec
 from orchestration.base.git import GitError, git, git_output
 from orchestration.ledger import dvc
 from orchestration.ledger.accepted import Acceptance, require_added_only
+from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.manifest import Made, Pins, changing, put, version_of
-from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
     IN_DVC,
     PinFile,
@@ -56,7 +56,7 @@ def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
 
 def proposed(
     workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[Acceptance, Moved]:
+) -> tuple[Acceptance, Changes]:
     """Return the proposed acceptance, and the numbers and answers that it changes.
 
     Args:
@@ -80,7 +80,8 @@ def proposed(
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    return Acceptance(today, profile, reason, _changes(pinned, now), list(forged)), moved(pinned, now)
+    acceptance = Acceptance(today, profile, reason, _changes(pinned, now), list(forged))
+    return acceptance, compare_results(pinned, now)
 
 
 def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:

@@ -52,10 +52,7 @@ class PinError(SubstrateError):
 
 
 def measure(
-    workspace: Workspace,
-    stages: Stages,
-    wanted: Iterable[Stage] | None = None,
-    known: Pins | None = None,
+    workspace: Workspace, stages: Stages, wanted: Iterable[Stage] | None = None, known: Pins | None = None
 ) -> Pins:
     """Measure the stages' present outs in a workspace; skip a stage without outs.
 

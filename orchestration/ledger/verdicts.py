@@ -130,10 +130,7 @@ def verdicts(root: Path, *first: Results) -> list[Verdict]:
     known = claims()
     return [
         verdict(
-            name,
-            finder(True, map(known.on_official, claim.numbers)),
-            finder(False, claim.numbers),
-            digest_of,
+            name, finder(True, map(known.on_official, claim.numbers)), finder(False, claim.numbers), digest_of
         )
         for name, claim in known.claims.items()
     ]

@@ -16,9 +16,9 @@ import msgspec
 from orchestration.ledger import dvc
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.accepted import Acceptance, require_added_only
+from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, file_differences
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
     IN_DVC,
     NOTHING,
@@ -72,10 +72,10 @@ class Report(msgspec.Struct, frozen=True):
     causes: list[Cause] = []
     unaccepted: list[Cause] = []
     accepted: list[Acceptance] = []
-    accepted_moved: Moved = Moved()
+    accepted_moved: Changes = Changes()
     since: str = ""
     unrecorded: list[str] = []
-    moved: Moved = Moved()
+    moved: Changes = Changes()
     absent: list[str] = []
     pinned: int = 0
 
@@ -143,10 +143,10 @@ def verify_profile(
         causes=causes(explained(root, profile, pinned, now), now),
         unaccepted=causes(pinned, now, differ=False),
         accepted=accepted,
-        accepted_moved=moved(then, pinned),
+        accepted_moved=compare_results(then, pinned),
         since=since or "",
         unrecorded=unrecorded,
-        moved=moved(pinned, now),
+        moved=compare_results(pinned, now),
         absent=sorted({name for names in lacking.values() for name in names}),
         pinned=len(pinned.keys() & now.keys()),
     )
@@ -180,12 +180,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 
 def find_damage(
-    root: Path,
-    profile: str,
-    stages: Stages,
-    *,
-    storage: Path | None = None,
-    results: bool = True,
+    root: Path, profile: str, stages: Stages, *, storage: Path | None = None, results: bool = True
 ) -> tuple[list[Difference], Pins]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 

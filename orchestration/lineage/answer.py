@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from orchestration.lineage.explain import Input, answered, case_of
-from orchestration.lineage.number import LOGS, NUMBERS, ROWS, Lineage, tallies
+from orchestration.lineage.number import LOGS, NUMBERS, ROWS, Lineage, contributions
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import split_of
@@ -80,8 +80,8 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     """
     workspace = lineage.workspace
     (path,) = lineage.inputs([lineage.makers[lineage.score_paths[number]]], ROWS)
-    counted = tallies(number, workspace.path(path))
-    row = _find([row for tally in counted for row in tally.rows], number, question)
+    counted = contributions(number, workspace.path(path))
+    row = _find([row for part in counted for row in part.rows], number, question)
     line = workspace.path(path).read_bytes().splitlines().index(encode(row)) + 1
     index, entry = _entry(lineage, path, line, row)
     benchmark = BENCHMARKS[row.benchmark]
@@ -102,7 +102,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         file=path,
         line=line,
         row=msgspec.json.decode(encode(row)),
-        adds=next((tally.right, tally.n) for tally in counted if row in tally.rows),
+        adds=next((part.right, part.n) for part in counted if row in part.rows),
         log_name=log_name,
         index=index,
         log=row.log,
@@ -204,7 +204,7 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     if case is None:
         raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
     parameters = given.parameters(benchmark)
-    logs = [named.log for named in benchmark.logs(case, parameters)]
+    logs = benchmark.logs(case, parameters)
     rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
     same = (again for again in rows if (again.subset, again.question) == (row.subset, row.question))
     if (fresh := next(same, None)) is None:

@@ -100,7 +100,7 @@ def answered(answer: str, given: Input) -> Answered:
     case = case_of(benchmark.source, given, scene)
     if case and case.questions:
         parameters = given.parameters(benchmark)
-        logs = [named.log for named in benchmark.logs(case, parameters)]
+        logs = benchmark.logs(case, parameters)
         if why := benchmark.explain(case, logs, parameters, subset, question):
             rows = benchmark.rows(case, logs, parameters, "")
             fits = (row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset))
@@ -155,7 +155,7 @@ def each_here(
     parameters = benchmark.parameters.of(workspace.settings)
     names = {name for scene in scenes for name in _names(scene)}
     for case in benchmark.source.cases(files, names, False).each:
-        logs = [named.log for named in benchmark.logs(case, parameters)]
+        logs = benchmark.logs(case, parameters)
         yield from work(case, logs, parameters, "")
 
 

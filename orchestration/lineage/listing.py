@@ -13,8 +13,8 @@ from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.lineage.number import NUMBERS, read_tables
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
+from orchestration.scoring.comparability import difference, own, why_not
 from orchestration.scoring.counting import Comparison
-from orchestration.scoring.likeness import difference, own, why_not
 from orchestration.scoring.published import MINUS, Kind, published
 from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson

@@ -344,7 +344,7 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
             yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
-class Tally(msgspec.Struct, frozen=True):
+class Contribution(msgspec.Struct, frozen=True):
     """The right answers and total that a question, or a scene's questions, contribute to a number."""
 
     rows: list[Row]
@@ -352,7 +352,7 @@ class Tally(msgspec.Struct, frozen=True):
     n: int
 
 
-def tallies(number: str, path: Path) -> list[Tally]:
+def contributions(number: str, path: Path) -> list[Contribution]:
     """Return the contributions of a file's rows to a number.
 
     Rows without gold or of other subsets do not count; rows of one scene may be judged together.
@@ -360,7 +360,7 @@ def tallies(number: str, path: Path) -> list[Tally]:
     state = path.stat()
     rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
     metric = NUMBERS[number].metrics[split_name(number)[1]]
-    return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
+    return [Contribution(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 
 
 @lru_cache(maxsize=1)
@@ -371,12 +371,12 @@ def _graded(path: Path, *_: int) -> list[Row]:
 
 def _behind(lineage: Lineage, path: str, number: str, named: int) -> tuple[Counted, list[Logs]]:
     """Return the rows behind a number, counted again, and the logs behind the rows."""
-    every = tallies(number, lineage.workspace.path(path))
-    added, digests = [tally for tally in every if tally.n], {row.log for tally in every for row in tally.rows}
-    question_of, right = NUMBERS[number].asked, sum(tally.right for tally in added)
-    first = [tally.rows[0] for tally in added if tally.right < tally.n][:named]
+    every = contributions(number, lineage.workspace.path(path))
+    added, digests = [part for part in every if part.n], {row.log for part in every for row in part.rows}
+    question_of, right = NUMBERS[number].asked, sum(part.right for part in added)
+    first = [part.rows[0] for part in added if part.right < part.n][:named]
     wrong = [f"{row.subset}/{row.scene}/{question_of(row)}" for row in first]
-    count, n = sum(len(tally.rows) for tally in added), sum(tally.n for tally in added)
+    count, n = sum(len(part.rows) for part in added), sum(part.n for part in added)
     lines = line_count(lineage.workspace.path(path))
     counted, logs = Counted(lineage.file(path), lines, count, n, right, wrong), list[Logs]()
     for index in lineage.inputs([lineage.makers[path]], LOGS):

@@ -22,9 +22,9 @@ from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.models.transcript import Exchange, read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
-from orchestration.rendering.kept import Keep
+from orchestration.rendering.examples import pictured
 from orchestration.rendering.page import NAMED, RIGHT, answers_page, templates
-from orchestration.rendering.worked import pictured
+from orchestration.rendering.part_cache import Keep
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
@@ -86,7 +86,7 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
         writing = [
             pool.submit(
                 copy_context().run,
-                _kept,
+                _cached,
                 partial(_write, workspace, each, wordings),
                 keep,
                 benchmark,
@@ -100,7 +100,7 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
         return [written.result() for written in writing]
 
 
-def _kept(
+def _cached(
     write: Callable[[Benchmark, Path, Path], Answers], keep: Keep, benchmark: Benchmark, file: Path, out: Path
 ) -> Answers:
     def make(folder: Path) -> Any:
@@ -283,11 +283,7 @@ def _worded(benchmark: Benchmark, row: Row, wordings: Wordings) -> Wording:
 
 
 def _line(
-    benchmark: Benchmark,
-    row: Row,
-    places: Mapping[str, int],
-    wordings: Wordings,
-    shards: Mapping[str, int],
+    benchmark: Benchmark, row: Row, places: Mapping[str, int], wordings: Wordings, shards: Mapping[str, int]
 ) -> str:
     """A row in the format of the page's script."""
     question, scene = benchmark.asked(row), str(row.scene)

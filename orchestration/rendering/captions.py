@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestration.benchmarks.benchmark import Source
-from orchestration.scoring.likeness import NOT_MEASURED, marked
+from orchestration.scoring.comparability import NOT_MEASURED, marked
 from orchestration.scoring.published import published
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use

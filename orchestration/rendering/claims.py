@@ -17,8 +17,8 @@ from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.conclusion import told
 from orchestration.rendering.page import claim_page, label
 from orchestration.scoring.claims import OPEN, Verdict, claims
+from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
-from orchestration.scoring.likeness import marked
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import DIGITS, Score, score
 from orchestration.workspace.folders import Workspace

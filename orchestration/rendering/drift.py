@@ -7,8 +7,8 @@ from itertools import groupby
 
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
+from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
 from orchestration.ledger.drift import Difference
-from orchestration.ledger.moved import ComparedNumber, ComparedRow, Moved
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn
@@ -22,11 +22,11 @@ _SAMPLED = 10
 _HEADS = ("number", "n", "before", "after", "difference", "won", "lost", "p")
 
 
-def moved_lines(moved: Moved) -> list[str]:
+def moved_lines(moved: Changes) -> list[str]:
     """Describe the numbers before and after, with the questions won and lost and McNemar's p; then the
     changed answers, with a sample. Every command and page about a drift begins with these lines.
 
-    >>> moved_lines(Moved())
+    >>> moved_lines(Changes())
     []
     """
     lines: list[str] = []

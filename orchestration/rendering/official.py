@@ -16,9 +16,9 @@ from orchestration.ledger.soundness import require_seals
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
+from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes
 from orchestration.scoring.formatting import bracketed, paired
-from orchestration.scoring.likeness import NOT_REPORTED, percent, printed
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import clustered
@@ -26,17 +26,6 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import names_of
 
 BESIDE = "published of whole splits"
-HEADS = (
-    "measured",
-    "on",
-    "n",
-    "right",
-    "accuracy",
-    "95 % interval",
-    BEST_TRIVIAL,
-    PAIRED,
-    "published of whole splits",
-)
 PROFILE = "real"
 """The profile whose pins are shown if it was not computed."""
 
@@ -53,9 +42,17 @@ def official(
         f"population was asked or an answer is right by construction. {PAIRED_NOTE} {table.note}"
     )
     trivial = BestTrivial(table, workspace)
-    cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, _intervals(workspace))
-    cells = (*cells, trivial, trivial.paired, _beside)
-    columns = [Column(head, cell) for head, cell in zip(HEADS, cells, strict=True)]
+    columns = [
+        Column("measured", _label),
+        Column("on", _on),
+        Column("n", lambda score: f"{score.n:,}"),
+        Column("right", lambda score: f"{score.correct:,}"),
+        Column("accuracy", percent),
+        Column("95 % interval", _intervals(workspace), place="below"),
+        Column(BEST_TRIVIAL, trivial),
+        Column(PAIRED, trivial.paired, place="detail"),
+        Column(BESIDE, _beside),
+    ]
     sources = [benchmark.source.name for benchmark in benchmarks]
     each = [score for score in scores.values() if score.n]
     each.sort(key=lambda score: sources.index(_of(score).source.name))

@@ -10,8 +10,8 @@ import jinja2
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
+from orchestration.scoring.comparability import marked, percent, stated
 from orchestration.scoring.counting import split_name
-from orchestration.scoring.likeness import marked, percent, stated
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 

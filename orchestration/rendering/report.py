@@ -37,25 +37,17 @@ from orchestration.rendering.claims import (
     write_claims,
 )
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
+from orchestration.rendering.examples import asked_of_both, worked_examples, write_states
 from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
-from orchestration.rendering.kept import Kept, keeping
-from orchestration.rendering.page import (
-    HERE,
-    NAMED,
-    SHARED,
-    answers_page,
-    label,
-    number_page,
-    templates,
-)
+from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
+from orchestration.rendering.part_cache import PartCache, cached_parts
+from orchestration.rendering.report_tables import ShownTable, shown_table, write_files
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shares import figures_of
-from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.sizes import lines_reached, sizes
-from orchestration.rendering.tables import Table, read_list
-from orchestration.rendering.worked import asked_of_both, worked_examples, write_states
+from orchestration.rendering.tables import read_list, read_table
+from orchestration.scoring.comparability import percent, stated
 from orchestration.scoring.counting import rows_of, split_name
-from orchestration.scoring.likeness import percent, stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
@@ -117,21 +109,21 @@ def write_report(
     out: Path,
     known: Stages | None = None,
     each: Each | None = None,
-    kept: Kept | None = None,
+    cache: PartCache | None = None,
 ) -> dict[str, int]:
     """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
 
     Args:
         known: the stages that it describes.
         each: makes what is shown of a case; in this process unless given.
-        kept: what earlier reports showed; everything is made unless given.
+        cache: what earlier reports showed; everything is made unless given.
 
     Returns:
         How many of each there are.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
     each = each or partial(each_here, workspace)
-    keep = keeping(workspace, known or {}, kept)
+    keep = cached_parts(workspace, known or {}, cache)
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
@@ -141,20 +133,20 @@ def write_report(
     files = {name: workspace.artifacts / metrics_file(name) for name in own}
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
-        rest = beside.submit(_content, workspace, scores, out, kept)
+        rest = beside.submit(_content, workspace, scores, out, cache)
         answered = write_answers(workspace, each, out, keep)
         videos = write_scenes(workspace, each, out, keep)
         content = rest.result()
     _write_numbers(
-        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, kept
+        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
     )
     write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
-    if kept:
-        kept.forget()
+    if cache:
+        cache.forget()
     (out / "index.html").write_text(page, "utf-8")
     return {
         "numbers": sum(map(len, scores.values())),
@@ -169,7 +161,7 @@ def _write_numbers(
     scores: Scores,
     answered: Mapping[str, Answers],
     out: Path,
-    kept: Kept | None,
+    cache: PartCache | None,
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
     template = jinja.get_template("number.html.j2")
@@ -196,10 +188,10 @@ def _write_numbers(
 
     for benchmark, numbers in scores.items():
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
-        traces = [trace_number(lineage, number, rows=False) for number in numbers] if kept else []
-        if kept and not any(trace.problems for trace in traces):
+        traces = [trace_number(lineage, number, rows=False) for number in numbers] if cache else []
+        if cache and not any(trace.problems for trace in traces):
             wrong = answered[benchmark].wrong if benchmark in answered else None
-            kept.part(("numbers", wrong, traces), partial(write, benchmark), out)
+            cache.part(("numbers", wrong, traces), partial(write, benchmark), out)
         else:
             write(benchmark, out)
 
@@ -222,8 +214,8 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
         yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
 
 
-def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None) -> dict[str, Any]:
-    DRAWINGS.set(kept and kept.part)  # of this thread alone
+def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache | None) -> dict[str, Any]:
+    DRAWINGS.set(cache and cache.part)  # of this thread alone
     now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
@@ -311,7 +303,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
     for name, (title, place) in _TABLES.items():
         path = workspace.path(f"{place}.json")
         if path.is_file():
-            table = msgspec.json.decode(path.read_bytes(), type=Table)
+            table = read_table(path)
             files = write_files(table, name, path.with_suffix(".tex"), out)
             yield shown_table(name, title, table, scores, files)
 

@@ -18,9 +18,7 @@ from orchestration.rendering.captions import cited, source_of
 from orchestration.rendering.official import by_pair, official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring import trivial as trivially
-from orchestration.scoring.counting import RIGHT, Comparison
-from orchestration.scoring.formatting import bounds, paired, share
-from orchestration.scoring.likeness import (
+from orchestration.scoring.comparability import (
     NOT_MEASURED,
     NOT_REPORTED,
     READS,
@@ -37,6 +35,8 @@ from orchestration.scoring.likeness import (
     reads,
     rivals,
 )
+from orchestration.scoring.counting import RIGHT, Comparison
+from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.published import MINUS, PAPER, published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
@@ -76,16 +76,19 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         best = best_rival(score.name)
         return compared(score, best, named=True) if best else NOT_REPORTED
 
+    def gap_printed(score: Score) -> str:
+        return _printed_gap(score.name, best_rival(score.name))
+
     columns = [
         Column("subset", label),
         *_measured("substrate"),
         Column(BEST_TRIVIAL, trivial),
-        Column(PAIRED, trivial.paired),
+        Column(PAIRED, trivial.paired, place="detail"),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
-        Column("paper's gap", lambda of: _printed_gap(of.name, best_rival(of.name)), (PAPER, *rivals_shown)),
+        Column("paper's gap", gap_printed, (PAPER, *rivals_shown), place="detail"),
         Column("substrate minus paper", _minus_paper, (PAPER,)),
-        Column("gap (substrate vs. best)", gap, rivals_shown),
+        Column("gap (substrate vs. best)", gap, rivals_shown, place="detail"),
     ]
     return Table.of(caption, columns, scores.values())
 
@@ -93,7 +96,7 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
 def _measured(head: str) -> list[Column]:
     """Return the columns of a measurement: n, accuracy and interval."""
     n = Column("n", lambda score: f"{score.n:,}")
-    return [n, Column(head, percent), Column("95 % interval", bounded)]
+    return [n, Column(head, percent), Column("95 % interval", bounded, place="below")]
 
 
 def _papers_n(score: Score, who: str = PAPER) -> str:
@@ -104,7 +107,7 @@ def _printed(who: str, score: Score) -> str:
     return printed(score.name, who)
 
 
-_PAPERS_N = Column("paper's n", _papers_n, (PAPER,))
+_PAPERS_N = Column("paper's n", _papers_n, (PAPER,), place="detail")
 _minus_paper = partial(compared, system=PAPER)
 
 
@@ -153,12 +156,14 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         Column("measured of", lambda row: row.measured_of),
         *(column.at(0) for column in _measured("measured")),
         Column(BEST_TRIVIAL, trivial).at(0),
-        Column(PAIRED, trivial.paired).at(0),
-        Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
+        Column(PAIRED, trivial.paired, place="detail").at(0),
+        Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,), place="detail"),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
-        Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,)),
+        Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,), place="below"),
         Column("measured minus paper", lambda row: compared(row.score, row.whose), (PAPER,)),
-        *(Column(head, partial(_others, place), systems) for place, head in enumerate(_OF_OTHERS)),
+        Column("others", partial(_others, 0), systems),
+        Column("paper's gap", partial(_others, 1), systems, place="detail"),
+        Column("measured minus others", partial(_others, 2), systems, place="detail"),
     ]
     rows: list[_Row | dict[str, str]] = []
     for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
@@ -168,9 +173,6 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
             heads = (column.head for column in columns)
             rows.append(dict(zip(heads, [f"{benchmark.name}: {label}", *cells], strict=False)))
     return Table.of(caption, columns, rows)
-
-
-_OF_OTHERS = ("others", "paper's gap", "measured minus others")
 
 
 class _Row(NamedTuple):
@@ -248,13 +250,14 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
 
     columns = [Column("variant", label).at(0)]
     trivial = BestTrivial(table, workspace)
-    tests = {"n": [Column(PAIRED, trivial.paired)]}
+    tests = {"n": [Column(PAIRED, trivial.paired, place="detail")]}
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         count_column, *measured = _measured(metric)
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
         best = (Column(BEST_TRIVIAL, trivial), *tests.get(n, ()))
-        own_columns = (count_column._replace(head=n), *measured, *best, _PAPERS_N, paper, apart)
+        count_column = count_column._replace(head=n, place="detail" if place else "")
+        own_columns = (count_column, *measured, *best, _PAPERS_N, paper, apart)
         columns += (column.at(place) for column in own_columns)
     return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 

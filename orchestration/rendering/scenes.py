@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.kept import Keep
+from orchestration.rendering.examples import Worked
 from orchestration.rendering.page import RIGHT, answers_page, templates
-from orchestration.rendering.worked import Worked
+from orchestration.rendering.part_cache import Keep
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row

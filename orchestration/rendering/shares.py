@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from orchestration.rendering.figures import Fall, fall
-from orchestration.rendering.tables import Table, read_list
+from orchestration.rendering.tables import Place, Table, read_list
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import count_of
 from orchestration.studies.study import Study
@@ -25,7 +25,10 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
         right, n = point.correct, point.n
         shares = [share(right, n), bounds(right, n)] if n else ["not measured", ""]
         rows.append([title, point.setting, point.condition, f"{right:,}", f"{n:,}", *shares])
-    return Table(caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads])
+    beside: list[Place] = [""] * (len(heads) - 1)
+    return Table(
+        caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads], [*beside, "below"]
+    )
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:

@@ -8,7 +8,7 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 from tabulate import LATEX_ESCAPE_RULES, tabulate
@@ -17,22 +17,20 @@ from orchestration.base.templates import text_template
 from orchestration.scoring.published import published
 
 T = TypeVar("T")
-BELOW = ("95 % interval", "paper's 95 % interval")
-"""The heads of columns that go below the figure on their left if space is short."""
-DETAILS = (
-    "paper's n",
-    "paper's gap",
-    "gap (substrate vs. best)",
-    "options",
-    "measured minus others",
-    "paired with it",
-)
-"""The heads of columns that appear in the files, and elsewhere if there is space."""
+Place = Literal["", "below", "detail"]
+"""The place of a column: below the figure on its left if space is short; as a detail in the files, and
+elsewhere if there is space; else beside the others.
+"""
 
 
 def read_list(path: Path, of: type[T]) -> list[T]:
     """The records of a JSON file; none if the file does not exist."""
     return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
+
+
+def read_table(path: Path) -> Table:
+    """Read a table from its JSON file."""
+    return msgspec.json.decode(path.read_bytes(), type=Table)
 
 
 def _name_of(row: Any) -> str:
@@ -47,12 +45,14 @@ class Column(NamedTuple):
         cell: from a record to the cell's text.
         cited: the systems whose published figures it shows; empty for our own.
         number: from a record to the name of the cell's number.
+        place: its place.
     """
 
     head: str
-    cell: Callable[[Any], str]
+    cell: Callable[[Any], str] = str
     cited: Sequence[str] = ()
     number: Callable[[Any], str] = _name_of
+    place: Place = ""
 
     def at(self, place: int) -> Column:
         """The same column for records that hold its record at an index."""
@@ -72,6 +72,8 @@ class Table:
     """The name of each cell's number."""
     cited: Sequence[Mapping[str, str]] = ()
     """For each column, the citations of its published numbers by system; empty for our own."""
+    places: Sequence[Place] = ()
+    """The place of each column; empty if all are beside each other."""
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
@@ -82,7 +84,14 @@ class Table:
             rows.append([record.get(c.head, "") if words else c.cell(record) for c in columns])
             numbers.append(["" if words else c.number(record) for c in columns])
         cited = [{who: known[who].citation for who in column.cited} for column in columns]
-        return cls(caption, [column.head for column in columns], rows, numbers, cited)
+        places: list[Place] = [column.place for column in columns]
+        return cls(
+            caption, [column.head for column in columns], rows, numbers, cited, places if any(places) else ()
+        )
+
+    def place(self, at: int) -> Place:
+        """The place of the column at an index."""
+        return self.places[at] if self.places else ""
 
     def render(self, suffix: str) -> str:
         """The table as text, in the format of a file suffix in :data:`FORMATS`."""
@@ -127,7 +136,8 @@ def _html(table: Table) -> str:
 
 
 def _json(table: Table) -> str:
-    return msgspec.json.format(msgspec.json.encode(asdict(table)), indent=2).decode() + "\n"
+    record = {key: value for key, value in asdict(table).items() if key != "places" or value}
+    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode() + "\n"
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html, "json": _json}

@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import yaml
 
+from orchestration.scoring.comparability import own, reads
 from orchestration.scoring.counting import Comparison, compared
 from orchestration.scoring.formatting import bracketed, share
-from orchestration.scoring.likeness import own, reads
 from orchestration.scoring.published import MINUS, PAPER, Figure, Kind, published
 from orchestration.scoring.statistics import wilson
 

@@ -92,16 +92,16 @@ def line_count(path: Path) -> int:
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
-    names, tallies = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
+    names, totals = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
     for name in {split_name(name)[1] for name in names}:
         for unit in metrics[name].units(graded_rows(answers)):
             right, n = metrics[name].measure(unit)
-            cell = tallies[unit[0].subset, name]
+            cell = totals[unit[0].subset, name]
             cell[0], cell[1] = cell[0] + right, cell[1] + n
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
         wanted, metric = split_name(name)
-        cells = [tallies[key] for key in tallies if key[1] == metric and wanted in ("", "mean", key[0])]
+        cells = [totals[key] for key in totals if key[1] == metric and wanted in ("", "mean", key[0])]
         counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
     return counts
 
@@ -147,10 +147,10 @@ def compared(
     first: str, second: str, of_first: Mapping[Any, bool], of_second: Mapping[Any, bool]
 ) -> Comparison:
     """Compare two sets of outcomes on the keys that they share."""
-    tally = [0, 0, 0, 0]
+    cells = [0, 0, 0, 0]
     for key in of_first.keys() & of_second.keys():
-        tally[2 * (not of_first[key]) + (not of_second[key])] += 1
-    table = tally[0], tally[1], tally[2], tally[3]
+        cells[2 * (not of_first[key]) + (not of_second[key])] += 1
+    table = cells[0], cells[1], cells[2], cells[3]
     first_only, second_only = table[1:3]
     if not any(table):
         return Comparison(first, second, *table, None, None, None)

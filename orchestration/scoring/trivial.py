@@ -44,10 +44,10 @@ def counted(
 ) -> Iterator[tuple[str, int, int]]:
     """Yield the name, right answers and total of each constant answer, as a metric counts them."""
     for name, answer in answers.items():
-        yield name, *tallied([always(row, answer) for row in rows], metric)
+        yield name, *total([always(row, answer) for row in rows], metric)
 
 
-def tallied(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
+def total(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
     """The right answers and total of some rows, as a metric counts them."""
     counts = [metric.measure(unit) for unit in metric.units(rows)]
     return sum(right for right, _ in counts), sum(n for _, n in counts)
@@ -63,9 +63,9 @@ def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]
         name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()
     }
     ways |= others
-    tallies = {name: tallied(of, metric) for name, of in ways.items()}
-    name = max(tallies, key=lambda way: tallies[way][0] / tallies[way][1] if tallies[way][1] else 0.0)
-    right, n = tallies[name]
+    totals = {name: total(of, metric) for name, of in ways.items()}
+    name = max(totals, key=lambda way: totals[way][0] / totals[way][1] if totals[way][1] else 0.0)
+    right, n = totals[name]
     return (f"{share(right, n)} {name}", _paired(rows, ways[name], metric)) if n else ("", "")
 
 

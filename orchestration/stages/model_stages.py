@@ -119,5 +119,5 @@ def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str
         return {"not measured": "no transcript"}
     parts, baseline = parts_of(model, workspace, pictures_of(records))
     watch = partial(advance, f"{model.name}/answers")
-    tally = write_rows(ask_parts(parts, Replay(records, baseline), watch=watch), out)
-    return {"rows": tally.questions, "unreadable replies": tally.errors}
+    counts = write_rows(ask_parts(parts, Replay(records, baseline), watch=watch), out)
+    return {"rows": counts.questions, "unreadable replies": counts.errors}

@@ -13,10 +13,10 @@ import dagster as dg
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
-from orchestration.ledger.look import OF_CLAIMS
+from orchestration.ledger.outcomes import OF_CLAIMS
 from orchestration.ledger.pinned import pin_name
 from orchestration.registry import STAGES_BEYOND, STUDIES
-from orchestration.rendering.kept import Kept
+from orchestration.rendering.part_cache import PartCache
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
@@ -179,8 +179,9 @@ def make_report(
     Args:
         calls: the functions by which benchmarks and studies say what is shown.
     """
-    each, kept = partial(each_case, workspace, "report/html"), Kept(workspace.root, write_report, *calls)
-    written = write_report(workspace, out, {stage.name: stage for stage in described}, each, kept)
+    each = partial(each_case, workspace, "report/html")
+    cache = PartCache(workspace.root, write_report, *calls)
+    written = write_report(workspace, out, {stage.name: stage for stage in described}, each, cache)
     place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),

@@ -37,13 +37,7 @@ def study_stages(study: Study) -> Iterator[Stage]:
             part.about,
             needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
             parameters=study.keys(part),
-            functions=(
-                base.source.cases,
-                base.logger.logs,
-                part.rows,
-                *part.calls,
-                *drawing,
-            ),
+            functions=(base.source.cases, base.logger.logs, part.rows, *part.calls, *drawing),
             kinds=("spark", "rdf"),
         )
 

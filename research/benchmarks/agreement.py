@@ -25,9 +25,9 @@ from research.benchmarks.truths import (
     true_events,
 )
 from research.domains.foretold import CORRECT, WRONG
+from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import decode_scene_events
-from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row

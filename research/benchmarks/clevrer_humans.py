@@ -14,6 +14,7 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from research.benchmarks import BOTH
 from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
+from research.domains.positions import tracked_log
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 
@@ -62,7 +63,7 @@ CLEVRER_HUMANS = bm.Interpreted(
         name=BENCHMARK,
         about="One event log for each scene that people were asked about.",
         source=ASKED,
-        logs=scene_logs,
+        logs=partial(scene_logs, tracked_log),
         parameters=PARAMETERS,
         shapes="clevrer",
         emitter=motion,

@@ -23,11 +23,11 @@ from research.benchmarks.truths import kept_out
 from research.domains.perception import calibrate
 from research.domains.perception.log import read_back
 from research.domains.perception.parameters import Perception
+from research.domains.possible import answer_possible
 from substrate.base.errors import SubstrateError
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.possible import answer_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.gqa.format import Question, read_questions
 from substrate.domains.gqa.program import compile_program

@@ -29,9 +29,9 @@ from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.perception.picture import drawn, slips, timeline
+from research.domains.positions import tracked_log
 from research.generators.proposals import seen_files
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
@@ -114,7 +114,7 @@ def truth_of(case: bm.Case) -> EventLog | None:
     known = msgspec.json.decode(case.questions or b"{}", type=_Known)
     for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
         if record:
-            return scene_logs(bm.Case(case.scene, case.source, record, kind=kind))[0].log
+            return scene_logs(tracked_log, bm.Case(case.scene, case.source, record, kind=kind))[0].log
     return None
 
 
@@ -212,7 +212,6 @@ PERCEIVED = bm.Explained(
     rows=rows,
     explain=partial(explain_asked, SceneQuestions, explain_perceived),
     picture=picture,
-    rests=rests_on,
     wordings=wordings,
     examples={"CLEVRER from proposals, explanatory": "explanatory"},
     pages=(bm.ScenePages("videos", 24, shown),),

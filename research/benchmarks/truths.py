@@ -23,6 +23,8 @@ from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
+from research.domains.possible import answer_possible
+from research.generators.from_truth import DEEPEST, depth_of, descriptive, explanatory
 from substrate.base.errors import ParameterError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
@@ -35,9 +37,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.possible import answer_possible
 from substrate.domains.rows import ChoiceRow, Row
-from substrate.generators.clevrer.from_truth import DEEPEST, depth_of, descriptive, explanatory
 
 SEED = 20
 """The seed that picks the questions and words them."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from research.domains.foretelling.estimate import Estimate
 from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
+from research.domains.foretelling.sight import BELIEF, SIGHT, Sight
 from research.domains.perception.future import PERCEIVED, estimates, met
 from research.domains.perception.masks import Look, looks_of
 from research.domains.perception.perceive import Video, recorded
@@ -26,7 +27,6 @@ from substrate.domains.clevrer.format import (
     SceneEvents,
     in_out_objects,
 )
-from substrate.domains.clevrer.motion.law import BELIEF, SIGHT, Sight
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 

@@ -1,7 +1,7 @@
 """Estimates of how official scenes were made: every constant of :mod:`substrate.generators.clevrer.measured`.
 
 It reads only events and motion: no question, no answer, no interpreter.
-``python -m research.measurements.clevrer_worlds`` runs it and writes the module.
+``python -m research.measurements.clevrer_worlds`` runs it and writes the file.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from research.measurements.clevrer_statistics import Clip, entering
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
 from substrate.generators.clevrer._plan import BIN
 from substrate.generators.clevrer.events import Event
+from substrate.generators.clevrer.measured import Measured
 from substrate.generators.clevrer.physics import slide
 
 _ACTORS = 4
@@ -26,25 +27,6 @@ _WINDOW = 6
 """A collision is read alone where neither body has another within this many frames."""
 _ENOUGH = 20
 """Generated scenes from which a share is told."""
-
-
-class Measured(msgspec.Struct, frozen=True):
-    """The contents of the measured module, where each is explained; frames in bins of ten, shares counts."""
-
-    objects: dict[int, int]
-    shapes: dict[str, int]
-    casts: dict[str, int]
-    first: dict[int, int]
-    gaps: dict[str, dict[int, int]]
-    speed: tuple[float, float]
-    ring: tuple[float, float]
-    rest_x: tuple[float, float]
-    rest_y: tuple[float, float]
-    apart: float
-    offset: float
-    mass: float
-    kept_collisions: dict[int, float]
-    kept_exits: dict[int, float]
 
 
 def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequence[Annotation]) -> Measured:
@@ -266,64 +248,3 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
     hundredths = quantiles(values, n=100)
     margin = (hundredths[-1] - hundredths[0]) / 98
     return round(hundredths[0] - margin, 2), round(hundredths[-1] + margin, 2)
-
-
-def render(measured: Measured) -> str:
-    """The source of :mod:`substrate.generators.clevrer.measured`."""
-    return _MODULE.format(
-        **{name: _literal(value) for name, value in msgspec.structs.asdict(measured).items()}
-    )
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, Mapping):
-        items = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
-        line = "{" + ", ".join(items) + "}"
-        return line if len(line) <= _WIDTH else "{\n" + "".join(f"    {item},\n" for item in items) + "}"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-_WIDTH = 100  # of a table on one line
-
-
-_MODULE = '''"""What official scenes show of how they were made.
-
-Written by ``python -m research.measurements.clevrer_worlds fit``: do not edit.
-
-``research/measurements/clevrer_fit.py`` estimates each; docs/design/worlds.md compares the worlds.
-Shares are counts; lengths are in units.
-"""
-
-# fmt: off
-
-from substrate.domains.clevrer.format import Shape
-
-OBJECTS = {objects}
-SHAPES: dict[Shape, int] = {shapes}
-CASTS = {casts}
-"""The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the video,
-if ever.
-"""
-FIRST = {first}
-"""Frame of the first collision."""
-GAPS: dict[str, dict[int, int]] = {gaps}
-"""Frames from there to the first collision of the third and fourth actor, launched or at rest."""
-SPEED = {speed}
-"""Of what is launched, at frame 0 (units/s)."""
-RING = {ring}
-"""Distance from the origin at which the first actor starts."""
-REST_X = {rest_x}
-REST_Y = {rest_y}
-"""Where objects rest."""
-APART = {apart}
-"""Least distance of two centres at rest."""
-OFFSET = {offset}
-"""How far beside the centre of its target an object aims at most, all offsets being as likely."""
-MASS = {mass}
-"""Spread of the logarithm of a mass."""
-KEPT_COLLISIONS: dict[int, float] = {kept_collisions}
-KEPT_EXITS: dict[int, float] = {kept_exits}
-"""Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as the
-largest here.
-"""
-'''

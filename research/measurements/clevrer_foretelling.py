@@ -40,10 +40,11 @@ from research.domains.foretelling.predict import (
     outlook,
     states,
 )
+from research.domains.foretelling.sight import BELIEF, SIGHT, Belief
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
 from substrate.domains.clevrer.motion.engine import Body, simulate
-from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law
+from substrate.domains.clevrer.motion.law import LAW, Law
 from substrate.domains.clevrer.trajectories import read_trajectories
 
 FAR = 100

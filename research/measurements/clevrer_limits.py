@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from research.domains.perception.perceive import Perceived, examined, read_videos, recorded
+from research.domains.positions import tracked_log
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
@@ -36,7 +37,6 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Scene
 
 PARTS = "identity", "events", "motion"

@@ -1,6 +1,6 @@
 """The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python -m research.measurements.clevrer_perception DATA [--part development|aside|ablations|future|speed]
+    python -m research.measurements.clevrer_perception DATA [--part development|aside|future]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import hypot
 from pathlib import Path
 from statistics import quantiles
@@ -28,6 +26,7 @@ import numpy as np
 
 from orchestration.scoring.statistics import wilson
 from research.benchmarks.truths import sampled
+from research.domains.foretelling.sight import BELIEF as LIKELY
 from research.domains.foretold import (
     CORRECT,
     LINE,
@@ -38,22 +37,13 @@ from research.domains.foretold import (
     from_detections,
     pairs_of,
 )
-from research.domains.perception.belief import BELIEF, Belief, contact_terms, fit
-from research.domains.perception.calibrate import (
-    fit_belief,
-    is_aside,
-    touched,
-)
+from research.domains.perception.calibrate import fit_belief, is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
-from research.domains.perception.masks import looks_of, sightings
+from research.domains.perception.masks import looks_of
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import (
-    Perceived,
-    Video,
-    examined,
-    recorded,
-)
+from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from research.domains.possible import answer_possible, decode_possible
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
@@ -67,54 +57,40 @@ from substrate.domains.clevrer.format import (
     tracks,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.motion.law import BELIEF as LIKELY
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.rows import Row
 
 FOLDS, CLOSE = 5, 6
-PARTS = ("development", "aside", "ablations", "future", "speed")
+PARTS = ("development", "aside", "future")
 FRAMES_KNOWN = (40, 60, 80, 100)
 TRACKED = range(15_000, 17_000)
 """The scenes that have released tracks; constants of motion were fitted to the even ones."""
-_ENGINE = (1, 2, 3, 7, 8, 12, 17)
-"""Terms of a contact that come from comparing courses of motion under the law."""
 
 Judged = list[tuple[Perceived, Video, Gold]]
 say = sys.stdout.write
 
 
-def examine(
-    data: Path, part: Callable[[int], bool], *, mended: bool = True, bridged: bool = True
-) -> list[Video]:
+def examine(data: Path, part: Callable[[int], bool]) -> list[Video]:
     """The videos of a part, examined."""
     where = data / "proposals.zip"
     names = {n: name for n, name in proposal_names(where).items() if part(n)}
-    return [
-        examined(decode_proposals(source), source[0], mended=mended, bridged=bridged)
-        for source in sources_in(where, names.values())
-    ]
+    return [examined(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
+
+
+def crossed_over(videos: Sequence[Video], truth: Mapping[int, Gold]) -> Judged:
+    """Each video with weights that were fitted to the other folds."""
+    judged: Judged = []
+    for here in range(FOLDS):
+        belief = fit_belief([v for v in videos if fold(v.seen.video) != here], truth=truth)
+        judged += [
+            (recorded(v, belief=belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
+        ]
+    return sorted(judged, key=lambda triple: triple[0].scene_index)
 
 
 def fold(video: int) -> int:
     """The fold of a video that may be fitted to."""
     return video // 5 % FOLDS
-
-
-def crossed_over(
-    videos: Sequence[Video],
-    truth: Mapping[int, Gold],
-    fitted: Callable[[list[Video]], Belief],
-    cut: float = 0.5,
-) -> Judged:
-    """Each video with weights that were fitted to the other folds."""
-    judged: Judged = []
-    for here in range(FOLDS):
-        belief = fitted([v for v in videos if fold(v.seen.video) != here])
-        judged += [
-            (recorded(v, cut, belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
-        ]
-    return sorted(judged, key=lambda triple: triple[0].scene_index)
 
 
 def share(right: int, n: int) -> str:
@@ -268,20 +244,6 @@ def causes(
             yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
-def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
-    """Weights in which nothing counts that compares courses of motion under the law."""
-    judged = [
-        (
-            [0.0 if k in _ENGINE else t for k, t in enumerate(contact_terms(c))],
-            touched(v, c, truth[v.seen.video]),
-        )
-        for v in videos
-        for c in v.contacts
-    ]
-    weights = fit([terms for terms, _ in judged], [true for _, true in judged])
-    return Belief(weights, BELIEF.entry, BELIEF.exit)
-
-
 def report(title: str, judged: Judged, questions_of: Mapping[int, SceneQuestions]) -> None:
     """All tables of a part."""
     say(f"\n## {title}\n")
@@ -355,23 +317,6 @@ def foretold_by(
     return f"{counts[VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
 
 
-def speed(data: Path, videos: int = 60) -> None:
-    """Seconds of processor time a video, beside decoding alone."""
-    where = data / "proposals.zip"
-    sources = list(sources_in(where, list(proposal_names(where).values())[:videos]))
-    start = time.process_time()
-    decoded = [(decode_proposals(source), source[0]) for source in sources]
-    seen = [sightings(*video) for video in decoded]
-    middle = time.process_time()
-    for video in decoded:
-        recorded(examined(*video))
-    end = time.process_time()
-    say(
-        f"\n{len(seen)} videos: JSON and masks {(middle - start) / videos:.3f} s a video, "
-        f"masks to events {(end - middle) / videos:.3f} s\n"
-    )
-
-
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(
@@ -385,59 +330,23 @@ def main() -> int:
     truth = read_gold(files)
     real = {n: events for file in files for n, events in read_scene_events(file).items()}
     questions_of = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
-    if given.part == "speed":
-        speed(data)
-    elif given.part == "future":
+    if given.part == "future":
         say("".join(future(data, real)))
     elif given.part == "aside":
         judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
         report("Kept aside from every fit", judged, questions_of)
         say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
-    elif given.part == "development":
-        judged = crossed_over(examine(data, is_developed), truth, partial(fit_belief, truth=truth))
+    else:
+        judged = crossed_over(examine(data, is_developed), truth)
         report("Cross-validated on the videos that may be fitted to", judged, questions_of)
         say("\n".join(place_errors(data, judged)) + "\n")
         say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
-    else:
-        ablations(data, truth, questions_of)
     return 0
 
 
 def is_developed(number: int) -> bool:
     """Tell whether a video may be fitted to."""
     return not is_aside(number)
-
-
-def ablations(data: Path, truth: Mapping[int, Gold], questions_of: Mapping[int, SceneQuestions]) -> None:
-    """The worth of each part, cross-validated."""
-    fitted = partial(fit_belief, truth=truth)
-    videos = examine(data, is_developed)
-    whole = crossed_over(videos, truth, fitted)
-    ways: dict[str, Callable[[], Judged]] = {
-        "none": lambda: whole,
-        "a fixed gain for probability": lambda: [
-            (_chosen(record, video), video, gold) for record, video, gold in whole
-        ],
-        "no engine": lambda: crossed_over(videos, truth, partial(without_engine, truth=truth)),
-        "attributes only": lambda: crossed_over(examine(data, is_developed, mended=False), truth, fitted),
-        "gaps not bridged": lambda: crossed_over(examine(data, is_developed, bridged=False), truth, fitted),
-    }
-    say("\n| ablation | collisions: precision | recall | F1 | per question | per option | could not run |\n")
-    say("|---|---|---|---|---|---|---|\n")
-    for name, judge in ways.items():
-        judged = judge()
-        table = events_table(judged).split("| collisions | ")[1].split(" | ")
-        say(f"| {name} | {' | '.join(table[:3])} | {accuracy(answers(judged, questions_of))} |\n")
-        sys.stdout.flush()
-
-
-def _chosen(record: Perceived, video: Video) -> Perceived:
-    """The record in which a collision stands where the search kept it, whatever its probability."""
-    chosen = {contact.pair for contact in video.contacts if contact.chosen}
-    events = [
-        e for e in (*record.collisions, *record.doubtful) if not hasattr(e, "type") and e.object in chosen
-    ]
-    return msgspec.structs.replace(record, collisions=sorted(events, key=lambda e: e.frame))  # type: ignore
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """How hard are CLEVRER's generated questions, and what are accuracies on them evidence of?
 
-    python -m research.measurements.clevrer_questions counterfactual [--scenes 300] [--seed 9001]
     python -m research.measurements.clevrer_questions predictive [--scenes 300] [--seed 9001]
     python -m research.measurements.clevrer_questions duality [--scenes 300] [--seed 9001]
     python -m research.measurements.clevrer_questions trivial [--scenes 300] [--seed 9001] [--data DATA]
     python -m research.measurements.clevrer_questions match [DATASET …] [--data DATA]
 
-``counterfactual`` says in how many questions somebody collides after the video's end alone, and how each
-method answers, those choices apart. ``predictive`` asks the same futures with three kinds of wrong choices,
+``predictive`` asks the same futures with three kinds of wrong choices,
 and over Algorithm 3's parameters. ``duality`` says how often two collide without an object that is among
 their collision's causes, by simulating again and by the questions' key. ``trivial`` says what methods have
 that need no interpreter, and what options name, on generated questions and on the official ones in DATA
@@ -30,7 +28,6 @@ from research.domains.duality_trial import trials
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
-    FRAMES,
     Question,
     annotation_names,
     decode_annotation,
@@ -46,12 +43,6 @@ from substrate.generators.clevrer import WorldScene, generate_annotation, genera
 from substrate.generators.clevrer.choices import Wrong
 
 FIRST = 90_000
-METHODS: Mapping[str, Parameters] = {
-    "duality": Parameters(counterfactual=Counterfactual("duality")),
-    "partner": Parameters(counterfactual=Counterfactual("partner")),
-    "simulated, video only": Parameters(counterfactual=Counterfactual("simulated", horizon=0)),
-    "simulated, to the horizon": Parameters(counterfactual=Counterfactual("simulated")),
-}
 CONFIGURATIONS: Mapping[str, Parameters] = {
     name: Parameters(predictive=Predictive(name))  # pyright: ignore[reportArgumentType]
     for name in "ABCS"
@@ -74,11 +65,6 @@ GRID: Mapping[str, Parameters] = {
 }
 
 
-def asked(world: WorldScene, kind: str) -> list[Question]:
-    """A scene's questions of a kind."""
-    return [question for question in world.questions.questions if question.question_type == kind]
-
-
 def accuracies(
     scenes: Iterable[tuple[Scene, int, Sequence[Question]]], variants: Mapping[str, Parameters]
 ) -> Iterator[str]:
@@ -98,46 +84,6 @@ def accuracies(
             for what in ("questions", "choices")
         ]
         yield f"| {name} | {cells[0]} | {cells[1]} |"
-
-
-def counterfactual(worlds: Sequence[WorldScene]) -> Iterator[str]:
-    """The share of late collisions, and every method's accuracy."""
-    count: Counter[str] = Counter()
-    scenes: list[tuple[Scene, int, Sequence[Question]]] = []
-    late_only: list[tuple[Scene, int, Sequence[Question]]] = []
-    for world in worlds:
-        scene, questions = Scene(annotation_log(world.annotation)), asked(world, "counterfactual")
-        scenes.append((scene, world.truth.scene_index, questions))
-        touched = {name for c in world.annotation.collision for name in c.object_ids}
-        seen = {frozenset(c.object_ids) for c in world.annotation.collision}
-        for question in questions:
-            removed, pairs = named(question, scene)
-            frames = {
-                frozenset(c.object_ids): c.frame_id for c in world.truth.counterfactual_collisions[removed]
-            }
-            late = [place for place, pair in enumerate(pairs) if frames.get(pair, 0) >= FRAMES]
-            unseen = [pair for pair in pairs if pair in frames and pair not in seen]
-            count["questions"] += 1
-            count["with a late collision"] += bool(late)
-            count["choices"] += len(pairs)
-            count["late"] += len(late)
-            count["remove what touched nothing"] += removed not in touched
-            count["of these, with a collision that no frame shows"] += removed not in touched and bool(unseen)
-            choices = [choice for place, choice in enumerate(question.choices or ()) if place in late]
-            if choices:
-                alone = Question(
-                    question.question_id,
-                    question.question,
-                    "counterfactual",
-                    question.program,
-                    choices=choices,
-                )
-                late_only.append((scene, world.truth.scene_index, [alone]))
-    yield ", ".join(f"{name}: {number}" for name, number in count.items()) + "\n"
-    yield "| all choices | questions right | choices right |\n|---|---|---|"
-    yield from accuracies(scenes, METHODS)
-    yield "\n| choices of late collisions alone | questions right | choices right |\n|---|---|---|"
-    yield from accuracies(late_only, METHODS)
 
 
 def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
@@ -254,8 +200,7 @@ ALL: Mapping[str, float] = {
 """Shares of all official training questions, and of the objects that all validation questions remove."""
 RANKED: Mapping[str, Mapping[str, Parameters]] = {
     "counterfactual": {
-        **{name: METHODS[name] for name in ("duality", "partner")},
-        "printed": Parameters(counterfactual=Counterfactual("printed")),
+        name: Parameters(counterfactual=Counterfactual(name)) for name in ("duality", "partner", "printed")
     },
     "explanatory": {
         name: Parameters(explanatory=Explanatory(name)) for name in ("event", "printed", "global")
@@ -399,7 +344,7 @@ def dataset(folder: Path) -> Asked:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="What are accuracies on generated questions evidence of?")
-    parser.add_argument("what", choices=("counterfactual", "predictive", "duality", "trivial", "match"))
+    parser.add_argument("what", choices=("predictive", "duality", "trivial", "match"))
     parser.add_argument("datasets", type=Path, nargs="*")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--scenes", type=int, default=300)
@@ -426,7 +371,7 @@ def main() -> int:
                 trivial(official(given.data), "official") if given.data else (),
             )
         else:
-            lines = counterfactual(worlds) if given.what == "counterfactual" else duality(worlds)
+            lines = duality(worlds)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -26,6 +26,7 @@ import msgspec
 from orchestration.benchmarks.clevrer import cases, scene_logs
 from orchestration.studies.ablations import VARIANTS, variant_rows
 from research.domains.duality_trial import said
+from research.domains.positions import tracked_log
 from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Parameters
@@ -55,7 +56,7 @@ class Asked(NamedTuple):
 def asked(events: Path, questions: Path) -> Iterator[Asked]:
     """The counterfactual questions of a file."""
     for case in cases({"events": events, "questions": questions}).each:
-        scene, rows = Scene.of(scene_logs(case)[0].log), dict[str, dict[str, Row]]()
+        scene, rows = Scene.of(scene_logs(tracked_log, case)[0].log), dict[str, dict[str, Row]]()
         common = {"benchmark": "", "split": "", "scene": case.scene, "log": ""}
         for row in variant_rows(METHODS, case, scene, Parameters(), common):
             rows.setdefault(str(row.question), {})[row.subset] = row

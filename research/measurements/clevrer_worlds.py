@@ -4,8 +4,8 @@
     python -m research.measurements.clevrer_worlds select  REAL [--scenes N]
     python -m research.measurements.clevrer_worlds compare REAL [--scenes N] [--figure FILE]
 
-``fit`` writes substrate/generators/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
-``compare`` prints the table of docs/design/worlds.md, and draws its figure.
+``fit`` writes substrate/generators/clevrer/measured.json; ``select`` generates scenes, and adds those to
+keep; ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
 ``annotations/``. Constants come from the events of the first, the even scenes of the third and the
@@ -26,9 +26,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from research.measurements.clevrer_fit import Measured, measure, render, select
+from research.measurements.clevrer_fit import measure, select
 from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.errors import SubstrateError
+from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,
@@ -37,8 +38,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation
-from substrate.generators.clevrer import measured as constants
-from substrate.generators.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS
+from substrate.generators.clevrer.measured import FILE, MEASURED, Measured
 
 SEED = 20
 FIRST_SCENE = 10_000
@@ -82,13 +82,10 @@ def fitted(folder: Path, real: Real) -> Measured:
 
 def selected(folder: Path, real: Real, scenes: int) -> Measured:
     """The same with the shares to keep, from scenes of another seed than those compared."""
-    in_force = replace(fitted(folder, real), kept_collisions=KEPT_COLLISIONS, kept_exits=KEPT_EXITS)
+    in_force = replace(
+        fitted(folder, real), kept_collisions=MEASURED.kept_collisions, kept_exits=MEASURED.kept_exits
+    )
     return select(in_force, real.fitted, generated(scenes, SEED + 1)[0])
-
-
-def write(measured: Measured) -> None:
-    """Into the module."""
-    Path(constants.__file__).write_text(render(measured), "utf-8")
 
 
 def generated(scenes: int, seed: int = SEED) -> tuple[list[Clip], float]:
@@ -189,9 +186,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         real = read_real(given.real)
         if given.what != "compare":
-            write(
-                fitted(given.real, real) if given.what == "fit" else selected(given.real, real, given.scenes)
-            )
+            fit = given.what == "fit"
+            made = fitted(given.real, real) if fit else selected(given.real, real, given.scenes)
+            write_json(Path(str(FILE)), made, indent=2)
             return 0
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")

@@ -14,9 +14,18 @@ from orchestration.benchmarks.benchmark import Case, Explained, Logs
 from orchestration.studies.study import Part, Shares, Study, Weighed, named
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
+from research.domains.evidence import (
+    ABSENT,
+    FACTS,
+    IMAGINED,
+    RECORDED,
+    RULED,
+    Rest,
+    rests_on,
+    rests_on_video,
+)
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
-from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
-from substrate.cause.explanation import OWN, Explanation
+from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.rows import Row
 
@@ -50,6 +59,7 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
 
 def rows(
     base: Explained,
+    rests: Callable[[Explanation, ExplainedPart], Rest],
     setting: Callable[[Row], str],
     truth: Callable[[Case, str], Scene | None],
     case: Case,
@@ -60,6 +70,7 @@ def rows(
     """Count the right answers of a case by what they rest on: one row for each.
 
     Args:
+        rests: finds what decides a part of an explained answer.
         setting: gives the setting that a row counts for.
         truth: gives the true record of a case in a split; ``None`` if it is the log's own.
     """
@@ -74,7 +85,7 @@ def rows(
         of = setting(row) + (", choices" if chosen else "")
         for part, correct in zip(why.parts, right, strict=True):
             if correct:
-                counts[of, _placed(base.rests(why, part), why, true)] += 1
+                counts[of, _placed(rests(why, part), why, true)] += 1
     for pair, n in sorted(counts.items()):
         yield Weighed(base.name, split, named(*pair), case.scene, n)
 
@@ -94,6 +105,7 @@ def _as_filmed(case: Case, split: str) -> Scene | None:
 
 def _part(
     base: Explained,
+    rests: Callable[..., Rest] = rests_on,
     setting: Callable[[Row], str] = lambda row: row.subset,
     truth: Callable[[Case, str], Scene | None] = lambda *_: None,
 ) -> Part:
@@ -102,9 +114,9 @@ def _part(
         base=base,
         about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
         "rule, on nothing happening, or on facts alone.",
-        rows=partial(rows, base, setting, truth),
+        rows=partial(rows, base, rests, setting, truth),
         expected=lambda case: {"": 1} if case.questions else {},
-        calls=(base.rows, base.explain, base.rests, base.asked),
+        calls=(base.rows, base.explain, rests, base.asked),
         first=KEY,
         free=None,
     )
@@ -114,12 +126,12 @@ EVIDENCE = Study(
     name=KEY,
     profiles=GENERATED,
     parts=(
-        _part(clevrer.CLEVRER),
-        _part(perceived.PERCEIVED, truth=_as_filmed),
-        _part(comphy.COMPHY),
-        _part(COMPHY_INFERRED),
+        _part(clevrer.CLEVRER, rests_on_video),
+        _part(perceived.PERCEIVED, rests_on_video, truth=_as_filmed),
+        _part(comphy.COMPHY, rests_on_video),
+        _part(COMPHY_INFERRED, partial(rests_on_video, imagines=IMAGINED)),
         _part(babi.BABI, setting=lambda _: EVERYTHING),
-        _part(gqa.GQA),
+        _part(gqa.GQA, partial(rests_on, recorded=FACTS, absent=FACTS)),
         _part(twin.TWIN),
     ),
     parameters=ROBUSTNESS.parameters,

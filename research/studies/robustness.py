@@ -119,14 +119,14 @@ def _answered(
     base: Interpreted, _: Case, changed: Case, of: Collection[str], parameters: Any, split: str
 ) -> Iterable[Row]:
     """A case's rows as the benchmark gives them."""
-    logs = [logged.log for logged in base.logs(changed, parameters)]
+    logs = base.logs(changed, parameters)
     return base.rows(changed, logs, parameters, split)
 
 
 def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters, split: str) -> Iterator[Row]:
     """CLEVRER's rows under some variants; event lists have no motion, and so no rows."""
     if not changed.kind:
-        log = clevrer.scene_logs(changed)[0].log
+        log = clevrer.scene_logs(None, changed)[0].log
         common = {"benchmark": KEY, "split": split, "scene": changed.scene, "log": log.digest}
         variants = {variant.name: variant for variant in _VARIANTS if not of or variant.name in of}
         yield from variant_rows(variants, changed, Scene(log), parameters, common)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from substrate.base.delta import quads_of, spelled, triple_of
+from substrate.base.delta import triple_of
+from substrate.base.ntriples import quads_of, spelled
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
 from substrate.log.event_log import EventLog, Op, Term
 from substrate.log.history import Change, History, history

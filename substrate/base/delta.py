@@ -10,7 +10,6 @@ import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_tick
 from substrate.base.errors import ParameterError
-from substrate.base.limits import LIMITS
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
@@ -22,8 +21,6 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 '<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
 """
 
-DEEPEST = LIMITS.depth // 2
-"""The deepest nesting of triple terms; each level has two brackets."""
 _SUBJECTS = (ox.NamedNode, ox.BlankNode)
 _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
 
@@ -87,25 +84,16 @@ def terms_in_words(triple: Iterable[object]) -> str:
     return " ".join(map(str, triple))
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "delta"), counted(2, "delta")
-    ('1 delta', '2 deltas')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _require_triple(triple: Triple) -> None:
     try:
-        _check(triple)
+        check_terms(triple)
     except (TypeError, ValueError) as error:
         hint = "Give three pyoxigraph terms; triple() of substrate.base makes them"
         raise ParameterError(str(error), where=("triple",), hint=hint) from None
 
 
 class Spelled(NamedTuple):
-    """A delta whose triple is a text in its one spelling (:func:`text_of`).
+    """A delta whose triple is a text in its one spelling (:func:`substrate.base.ntriples.text_of`).
 
     >>> Spelled(3, Op.INSERT, "<urn:ann> <urn:likes> <urn:bo>").tick
     3
@@ -126,21 +114,8 @@ def triple_of(quad: ox.Quad) -> Triple:
     return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]
 
 
-def text_of(triple: Triple) -> str:
-    """A triple's one spelling in N-Triples, without the closing full stop.
-
-    >>> text_of((ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
-    '<urn:s> <urn:p> "a"'
-
-    Raises:
-        TypeError: a term cannot be the subject, predicate or object of a triple.
-    """
-    _check(triple)
-    subject, predicate, object_ = triple
-    return f"{subject} {predicate} {spelled(object_)}"
-
-
-def _check(triple: Triple) -> None:
+def check_terms(triple: Triple) -> None:
+    """Refuse a triple with a term in a wrong place, by a TypeError."""
     subject, predicate, object_ = triple
     if not isinstance(subject, _SUBJECTS):
         raise TypeError(f"{subject!r} cannot be a subject")
@@ -148,43 +123,3 @@ def _check(triple: Triple) -> None:
         raise TypeError(f"{predicate!r} cannot be a predicate")
     if not isinstance(object_, _OBJECTS):
         raise TypeError(f"{object_!r} cannot be an object")
-
-
-def spelled(term: Term) -> str:
-    """A term as :func:`text_of` spells it.
-
-    >>> spelled(ox.Triple(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
-    '<<( <urn:s> <urn:p> "a" )>>'
-
-    Raises:
-        ValueError: triple terms are nested so deeply that a parser would exhaust its stack.
-    """
-    if not isinstance(term, ox.Triple):
-        return str(term)
-    inner, depth = term.object, 1
-    while isinstance(inner, ox.Triple):
-        inner, depth = inner.object, depth + 1
-        if depth > DEEPEST:
-            raise ValueError(f"its triple terms stand more than {DEEPEST} deep inside one another")
-    return f"<<( {term} )>>"
-
-
-def quads_of(texts: Iterable[str]) -> list[ox.Quad]:
-    """Quads parsed from the spellings of :func:`text_of`.
-
-    >>> quads_of(['<urn:s> <urn:p> "a"'])[0].object.value
-    'a'
-    """
-    lines = "".join([f"{text} .\n" for text in texts])
-    return list(ox.parse(lines, ox.RdfFormat.N_TRIPLES))
-
-
-def texts_of(quads: Iterable[ox.Quad]) -> list[str]:
-    """Spell each quad of the default graph as :func:`text_of` does.
-
-    >>> texts_of([ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a"))])
-    ['<urn:s> <urn:p> "a"']
-    """
-    lines = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
-    # Without an output, `serialize` returns bytes; line feeds inside literals are escaped
-    return lines.decode().split(" .\n")[:-1]  # pyright: ignore[reportOptionalMemberAccess]

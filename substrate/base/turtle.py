@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import pyoxigraph as ox
 
-from substrate.base.delta import quads_of, texts_of
+from substrate.base.ntriples import quads_of, texts_of
 
 _LABEL = re.compile(r"_:([0-9a-f]{16,32})")
 """The labels that the parser draws for nodes without one."""

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from operator import index
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
-
-import pyoxigraph as ox
+from typing import NamedTuple, Protocol
 
 from substrate.base.arguments import require, require_methods, require_tick
-from substrate.base.delta import Delta, Op, Spelled, Term, quads_of, text_of, triple_of
-from substrate.base.errors import InterventionError, LogError
+from substrate.base.delta import Delta, Op, Spelled, Term, triple_of
+from substrate.base.errors import LogError
+from substrate.base.ntriples import quads_of, text_of
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
-from substrate.log.state import State
-from substrate.rules.fixpoint import RuleEmitter
-from substrate.rules.shapes import broken, misplaced
 
 
 class Emitter(Protocol):
     """The source of the deltas after an intervention: a simulator, or the rules of a TBox.
 
-    Two emitters ship: :class:`Simulation` and :class:`substrate.rules.fixpoint.RuleEmitter`.
+    Two emitters ship: :class:`Simulation` and :class:`substrate.rules.fixpoint.RuleEmitter`. An emitter may
+    have these methods of the latter too: ``keeps`` counts the deltas that a branch keeps, ``judge`` refuses
+    interventions, and ``unchecked`` gives an emitter that checks nothing.
 
     >>> class Nothing:
     ...     def emit(self, branch, parent, at):
@@ -36,23 +34,14 @@ class Emitter(Protocol):
     0
     """
 
-    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Delta]:
-        """Give the deltas from tick ``at`` on.
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Delta] | Iterable[Spelled]:
+        """Give the deltas from tick ``at`` on; a fork takes spelled ones unchanged.
 
         Args:
             branch: the prefix and the intervention; its state at ``at`` is the intervened one.
             parent: the observed log, for deltas that do not depend on the intervention.
             at: the branch tick.
         """
-        ...
-
-
-@runtime_checkable
-class SpellingEmitter(Protocol):
-    """An emitter that already has its triples' spellings: a fork takes them unchanged."""
-
-    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Spelled]:
-        """Give the deltas of :meth:`Emitter.emit`, each triple by its spelling."""
         ...
 
 
@@ -153,38 +142,28 @@ def fork(
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
-    rules = emitter if isinstance(emitter, RuleEmitter) else None
-    start = rules.keeps(log, at) if rules else log.kept(at)
+    start = getattr(emitter, "keeps", EventLog.kept)(log, at)
     seen = len(log)  # taken before the branch numbers its triples: another thread may append meanwhile
     branch = log.branch(start, at)
-    checking = rules if check is not False else None
-    put = _intervene(branch, at, changes, checking, lambda: log.branch(start, at).state(at))
-    # Checking an object against a protocol takes as long as the rest of a fork, so it comes last
-    if rules:
-        rules = rules if check is not False else replace(rules, check=False)
-        branch.extend(rules.emit(branch, log, at))
-    elif not emitter and not put:
-        branch.follow(log, start, seen)
-    elif not emitter:
+    put, applied = _intervene(branch, at, changes)
+    if check is False:
+        emitter = getattr(emitter, "unchecked", lambda: emitter)()
+    elif applied and (judge := getattr(emitter, "judge", None)):
+        judge(branch, at, applied, lambda: log.branch(start, at).state(at))
+    if emitter:
+        _append(branch, list(emitter.emit(branch, log, at)), at)
+    elif put:
         _follow_but(branch, log[start:], put)
-    elif isinstance(emitter, SpellingEmitter):
-        branch.extend_spelled(_from_branch(emitter.spell(branch, log, at), at))
     else:
-        branch.extend(_from_branch(emitter.emit(branch, log, at), at))
+        branch.follow(log, start, seen)
     return branch
 
 
 _Put = dict[tuple[Term, Term], Term]
 
 
-def _intervene(
-    branch: EventLog,
-    at: int,
-    changes: Iterable[Intervention],
-    rules: RuleEmitter | None,
-    before: Callable[[], State],
-) -> _Put:
-    """Apply interventions in order; return the places where they put things."""
+def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention]) -> tuple[_Put, list[Delta]]:
+    """Apply interventions in order; return the places where they put things, and their deltas."""
     put: _Put = {}
     applied: list[Delta] = []
     for change in changes:
@@ -200,17 +179,7 @@ def _intervene(
                 for _, op, (subject, predicate, object_) in deltas
                 if op is Op.INSERT
             )
-    if rules and applied:
-        store, state = ox.Store(), branch.state(at)
-        store.extend(ox.Quad(*triple) for triple in state)
-        quads = [ox.Quad(*delta.triple) for delta in applied]
-        come = (quad for quad in quads if quad in store)
-        exact = len(store) == len(state)
-        faults = broken(rules.tbox, store, quads, before, lambda: state, exact)
-        if wrong := [*misplaced(rules.tbox, store, come), *faults]:
-            hint = "Change what the TBox allows, or give check=False"
-            raise InterventionError("; ".join(wrong[:5]), where=(rules.tbox.name, f"tick {at}"), hint=hint)
-    return put
+    return put, applied
 
 
 def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
@@ -243,17 +212,14 @@ def _require_steady(first: EventLog, second: EventLog) -> None:
             )
 
 
-_Emitted = TypeVar("_Emitted", Delta, Spelled)
-
-
-def _from_branch(deltas: Iterable[_Emitted], at: int) -> list[_Emitted]:
-    emitted = list(deltas)
+def _append(branch: EventLog, emitted: Sequence[Delta | Spelled], at: int) -> None:
     if emitted and emitted[0].tick < at:
         raise LogError(
             f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}",
             hint="Emit from the branch tick on",
         )
-    return emitted
+    spelled = bool(emitted) and isinstance(emitted[0], Spelled)
+    (branch.extend_spelled if spelled else branch.extend)(emitted)  # pyright: ignore[reportArgumentType]
 
 
 class TwinTick(NamedTuple):

@@ -21,8 +21,9 @@ from typing import Literal, NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import require
-from substrate.base.delta import Delta, Op, Term, Triple, text_of
+from substrate.base.delta import Delta, Op, Term, Triple
 from substrate.base.errors import LogError, ParameterError
+from substrate.base.ntriples import text_of
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened
 from substrate.log.history import Change, Interval

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Term, quads_of
+from substrate.base.delta import Term
+from substrate.base.ntriples import quads_of
 from substrate.log.event_log import EventLog
 
 Fact = tuple[str, str, str]

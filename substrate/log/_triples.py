@@ -8,7 +8,8 @@ from itertools import islice
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Term, quads_of, spelled
+from substrate.base.delta import Term
+from substrate.base.ntriples import quads_of, spelled
 from substrate.base.vocabulary import AWAITS
 from substrate.log._fitting import Orders, containing
 from substrate.log._locking import MEMORY

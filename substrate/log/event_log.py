@@ -21,9 +21,11 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require, require_tick
-from substrate.base.delta import Delta, Op, Term, Triple, counted, text_of, texts_of, triple_of
+from substrate.base.delta import Delta, Op, Term, Triple, triple_of
 from substrate.base.errors import LogError
+from substrate.base.ntriples import text_of, texts_of
 from substrate.base.terms import Value, triple
+from substrate.base.words import counted
 from substrate.log._chain import Chain
 from substrate.log._columns import ascending, by_tick, whole_ticks
 from substrate.log._locking import MEMORY

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Spelled, texts_of
+from substrate.base.delta import Op, Spelled
 from substrate.base.errors import LogError
+from substrate.base.ntriples import texts_of
 from substrate.log._chain import Chain
 from substrate.log.patch import EDITED, Descent, require_flat
 

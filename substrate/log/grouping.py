@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Op, text_of
+from substrate.base.delta import Delta, Op
+from substrate.base.ntriples import text_of
 from substrate.base.vocabulary import NAMESPACE, RDF_TYPE
 from substrate.log.event_log import EventLog
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.base.arguments import require_tick
-from substrate.base.delta import Delta, Op, Term, Triple, quads_of, terms_in_words, text_of, triple_of
+from substrate.base.delta import Delta, Op, Term, Triple, terms_in_words, triple_of
 from substrate.base.errors import ParameterError
+from substrate.base.ntriples import quads_of, text_of
 from substrate.log._columns import DeltaSequence
 from substrate.log._triples import fitting
 from substrate.log.state import State

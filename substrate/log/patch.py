@@ -28,8 +28,8 @@ from typing import BinaryIO, NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import DEEPEST
 from substrate.base.errors import LogError
+from substrate.base.ntriples import DEEPEST
 from substrate.log._chain import Chain
 from substrate.sparql.tokens import nests_too_deeply
 

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Term, Triple, counted, quads_of, spelled, text_of, triple_of
+from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.errors import LogError
+from substrate.base.ntriples import quads_of, spelled, text_of
+from substrate.base.words import counted
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._stores import Stores

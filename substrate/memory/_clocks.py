@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Op, Triple, quads_of, text_of, triple_of
+from substrate.base.delta import Delta, Op, Triple, triple_of
 from substrate.base.errors import LogError
+from substrate.base.ntriples import quads_of, text_of
 from substrate.base.terms import term, triple
 from substrate.branch.merge import merge_base
 from substrate.log._triples import AWAITED

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Heard
-from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
+from substrate.base.delta import Op, Term, Triple, triple_of
+from substrate.base.ntriples import quads_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
 from substrate.log.replay import State

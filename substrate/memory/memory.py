@@ -34,8 +34,9 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Spelled, text_of
+from substrate.base.delta import Spelled
 from substrate.base.errors import LogError, ParameterError
+from substrate.base.ntriples import text_of
 from substrate.base.terms import Value, term, triple
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
 from substrate.branch.fork import Emitter, fork

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 
 import pyoxigraph as ox
 
@@ -23,27 +24,7 @@ CORE_TERMS = frozenset(
 )
 """The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_SHACL = terms(
-    """
-    AbstractResult BlankNode BlankNodeOrIRI BlankNodeOrLiteral Function IRI IRIOrLiteral Info Literal
-    NodeKind NodeShape Parameter Parameterizable PrefixDeclaration PropertyGroup PropertyShape
-    ResultAnnotation Rule SPARQLAskExecutable SPARQLAskValidator SPARQLConstraint SPARQLConstructExecutable
-    SPARQLExecutable SPARQLFunction SPARQLRule SPARQLSelectExecutable SPARQLSelectValidator SPARQLTarget
-    SPARQLTargetType SPARQLUpdateExecutable Severity Shape Target TargetType TripleRule ValidationReport
-    ValidationResult Validator Violation Warning alternativePath annotationProperty annotationValue
-    annotationVarName ask closed condition conforms construct datatype deactivated declare defaultValue
-    description detail disjoint entailment equals expression filterShape flags focusNode group hasValue
-    ignoredProperties intersection inversePath labelTemplate languageIn lessThan lessThanOrEquals maxCount
-    maxExclusive maxInclusive maxLength message minCount minExclusive minInclusive minLength name namespace
-    node nodeKind nodeValidator nodes object oneOrMorePath optional order parameter path pattern predicate
-    prefix prefixes property propertyValidator qualifiedMaxCount qualifiedMinCount qualifiedValueShape
-    qualifiedValueShapesDisjoint result resultAnnotation resultMessage resultPath resultSeverity returnType
-    rule select severity shapesGraph shapesGraphWellFormed sourceConstraint sourceShape sparql subject
-    suggestedShapesGraph target targetClass targetNode targetObjectsOf targetSubjectsOf this union
-    uniqueLang update validator value xone zeroOrMorePath zeroOrOnePath ConstraintComponent and
-    class in not or
-    """
-)
+_SHACL = terms((files("substrate.rules") / "shacl_terms.txt").read_text("utf-8"))
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
 _TARGET, _SELECT = sh("target"), sh("select")
 _CHECKING = terms("sparql validator nodeValidator propertyValidator")

@@ -24,22 +24,23 @@ Name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Delta, Op, Triple, quads_of, triple_of
-from substrate.base.errors import TBoxError
+from substrate.base.delta import Delta, Op, Triple, triple_of
+from substrate.base.errors import InterventionError, TBoxError
 from substrate.base.limits import LIMITS
+from substrate.base.ntriples import quads_of
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules.queries import constructed, focus_nodes, ticking, watched
 from substrate.rules.rule import Rule
-from substrate.rules.shapes import broken
+from substrate.rules.shapes import broken, misplaced
 from substrate.rules.tbox import TBox
 
 ROUNDS = LIMITS.rounds
@@ -133,6 +134,33 @@ class RuleEmitter:
         deltas of that tick.
         """
         return log.kept(at) or (0 if log.opening else log.position(at))
+
+    def unchecked(self) -> RuleEmitter:
+        """The same emitter without the shapes."""
+        return replace(self, check=False)
+
+    def judge(
+        self, branch: EventLog, at: int, applied: Sequence[Delta], before: Callable[[], Iterable[Triple]]
+    ) -> None:
+        """Refuse interventions that break the shapes, or give a property to a thing of a wrong class.
+
+        Args:
+            branch: the log with the interventions.
+            at: their tick.
+            applied: their deltas.
+            before: gives the state without them.
+
+        Raises:
+            InterventionError: it names the shapes.
+        """
+        store, state = ox.Store(), branch.state(at)
+        store.extend(ox.Quad(*triple) for triple in state)
+        quads = [ox.Quad(*delta.triple) for delta in applied]
+        come = (quad for quad in quads if quad in store)
+        faults = broken(self.tbox, store, quads, before, lambda: state, len(store) == len(state))
+        if wrong := [*misplaced(self.tbox, store, come), *faults]:
+            hint = "Change what the TBox allows, or give check=False"
+            raise InterventionError("; ".join(wrong[:5]), where=(self.tbox.name, f"tick {at}"), hint=hint)
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The exogenous deltas and the deltas that the rules derive, from tick ``at`` to ``until``.

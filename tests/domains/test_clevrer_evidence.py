@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from clevrer_scenes import annotation
 
-from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from research.domains.evidence import rests_on_video as rests_on
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Choice, Question, decode_annotation
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.base.errors import FormatError
-from substrate.domains.clevrer.format import Choice, CompactObject, Question
-from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.possible import (
+from research.domains.possible import (
     Event,
     PossibleScene,
     answer_possible,
     decode_possible,
     worlds,
 )
+from substrate.base.errors import FormatError
+from substrate.domains.clevrer.format import Choice, CompactObject, Question
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 
 COLORS = ("red", "blue", "green", "yellow")

@@ -15,6 +15,9 @@ from clevrer_scenes import annotation
 from msgspec.structs import replace
 from pyoxigraph import NamedNode
 
+from research.domains.positions import tracked_log
+from research.domains.possible import Event as PossibleEvent
+from research.domains.possible import PossibleScene, answer_possible
 from substrate import EventLog, LogError, ProgramError, Retract, TBox, fork
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.counterfactual import Verdict, judge
@@ -38,9 +41,6 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
-from substrate.domains.clevrer.positions import tracked_log
-from substrate.domains.clevrer.possible import Event as PossibleEvent
-from substrate.domains.clevrer.possible import PossibleScene, answer_possible
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters

@@ -14,6 +14,7 @@ from releases import write_folder
 
 from research.domains.properties import infer
 from research.domains.property_facts import hidden as shown
+from research.domains.property_motion import SIMULATED
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
@@ -338,7 +339,7 @@ def collide(a: str, b: str) -> str:
 @pytest.mark.parametrize("emitter", ["kinematic", "motion"])
 def test_what_a_change_cannot_reach_stays_as_observed(emitter: Any) -> None:
     video = film(lambda frame: [(3.0 * n, 0.0, 0.0, 0.0) for n in range(4)], 128, [0, 1, 2, 3], [(0, 3, 60)])
-    scene = TargetScene(log_of(target(annotation=video)))
+    scene = TargetScene(log_of(target(annotation=video)), SIMULATED)
     program = (
         f"{collide(RED_CUBE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
     )
@@ -377,14 +378,17 @@ def test_a_heavier_target_stops_what_a_light_one_would_pass_on() -> None:
     program = f"{collide(BLUE, GREEN)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
     log = log_of(Target(7, video, tuple(still([0]) for _ in range(4))))
     assert (
-        run(program.split(), World(TargetScene(log), Parameters(infer_properties=True, emitter="motion")))
+        run(
+            program.split(),
+            World(TargetScene(log, SIMULATED), Parameters(infer_properties=True, emitter="motion")),
+        )
         == "no"
     )
     heavier = f"all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
     assert (
         run(
             f"{collide(BLUE, RED_SPHERE)} {heavier}".split(),
-            World(TargetScene(log), Parameters(emitter="motion")),
+            World(TargetScene(log, SIMULATED), Parameters(emitter="motion")),
         )
         == "yes"
     )

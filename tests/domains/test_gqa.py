@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate.base.delta import text_of
 from substrate.base.errors import FormatError, ProgramError, TBoxError
+from substrate.base.ntriples import text_of
 from substrate.cause.explanation import Evidence
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain

@@ -9,8 +9,8 @@ import pytest
 from byte_flips import flips, summary, verified
 from commands import invoke
 
-from orchestration.ledger.look import keep, stands
 from orchestration.ledger.manifest import changing
+from orchestration.ledger.outcomes import last_outcome, record_outcome
 
 SEED = 20
 
@@ -62,17 +62,17 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
-    keep(reproduced, "sample", None, {"profile": "sample", "drifted": {}})
+    record_outcome(reproduced, "sample", None, {"profile": "sample", "drifted": {}})
     assert verify()[0] == 0
     for at in (0, 4, -1):
-        assert stands(reproduced, "sample", None)
+        assert last_outcome(reproduced, "sample", None)
         (record,) = (reproduced / "artifacts/sample/.ledger").glob("*.jsonl")
         before = record.read_bytes()
         flip(record, at % len(before))
         code, output = verify()
         assert code == 1
         assert record.relative_to(reproduced).as_posix() in output
-        assert stands(reproduced, "sample", None) is None
+        assert last_outcome(reproduced, "sample", None) is None
         record.write_bytes(before)
 
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from commands import invoke
 
+from research.generators.from_truth import Recorded, depth_of, explanatory
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
     CompactCollision,
@@ -18,7 +19,6 @@ from substrate.domains.clevrer.format import (
     SceneEvents,
     read_questions,
 )
-from substrate.generators.clevrer.from_truth import Recorded, depth_of, explanatory
 
 BALL, CUBE, CAN, REST = (
     CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]

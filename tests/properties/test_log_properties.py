@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from substrate import Assert, Delta, Emitter, EventLog, LogError, Op, Replay, Retract, fork
-from substrate.base.delta import quads_of, text_of, texts_of
+from substrate.base.ntriples import quads_of, text_of, texts_of
 from substrate.log import difference, histories
 from substrate.log._spelling import is_plain
 from substrate.log._triples import fitting

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from substrate import Assert, EventLog, fork
-from substrate.base.delta import Op, quads_of
+from substrate.base.delta import Op
+from substrate.base.ntriples import quads_of
 from substrate.sparql.patterns import Pattern, looked_at
 
 PREFIXES = {"t": "urn:t:"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Triple
 
 from substrate import EventLog, LogError, Namespace, ParameterError
-from substrate.base.delta import spelled, text_of
+from substrate.base.ntriples import spelled, text_of
 from substrate.base.terms import value
 from substrate.log.state import State
 from substrate.memory import Memory

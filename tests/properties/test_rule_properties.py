@@ -8,7 +8,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from substrate import Delta, EventLog, Op, RuleEmitter, State, TBox, TBoxError, fork, unfold
-from substrate.base.delta import quads_of, triple_of
+from substrate.base.delta import triple_of
+from substrate.base.ntriples import quads_of
 from substrate.rules.queries import constructed, focus_nodes
 from substrate.rules.rule import Rule
 

@@ -25,7 +25,7 @@ from substrate import (
     fork,
     worlds,
 )
-from substrate.base.delta import quads_of
+from substrate.base.ntriples import quads_of
 
 P = ox.NamedNode("urn:p")
 INTEGER = ox.NamedNode("http://www.w3.org/2001/XMLSchema#integer")

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from research.domains.foretelling import predict_collisions, read_trajectories
-from research.domains.foretelling.calibrate import IN_FORCE, calibrate, rendered
+from research.domains.foretelling.calibrate import calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
     Watched,
     watch,
 )
+from research.domains.foretelling.sight import BELIEF, SIGHT
 from research.measurements.clevrer_foretelling import (
     far_errors,
     one_step_errors,
@@ -29,7 +30,6 @@ from research.measurements.clevrer_foretelling import (
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, simulate
-from substrate.domains.clevrer.motion.law import BELIEF, SIGHT
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,8 @@ def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> No
 
 
 def test_the_command_writes_where_the_law_is_read_as_it_stands_there() -> None:
-    assert rendered(LAW, SIGHT, BELIEF) == IN_FORCE.read_text("utf-8")
+    for path, constants in rendered(LAW, SIGHT, BELIEF).items():
+        assert msgspec.json.decode(path.read_bytes()) == msgspec.to_builtins(constants)
 
 
 _place = st.floats(-1.5, 1.5)

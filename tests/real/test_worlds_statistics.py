@@ -22,7 +22,8 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.trajectories import read_trajectories
-from substrate.generators.clevrer import WorldScene, generate_scene, measured
+from substrate.generators.clevrer import WorldScene, generate_scene
+from substrate.generators.clevrer.measured import MEASURED
 
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5
@@ -89,7 +90,7 @@ def test_constants_in_force_are_what_real_scenes_show(
         )
     )
     constants = {name: value for name, value in figures.items() if not name.startswith("kept")}
-    assert constants == {name: getattr(measured, name.upper()) for name in constants}
+    assert constants == {name: getattr(MEASURED, name) for name in constants}
 
 
 def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Clip]) -> None:

@@ -1,6 +1,6 @@
-"""Write :mod:`substrate.domains.clevrer.motion.constants` from official data.
+"""Write the constants of motion and of tracked positions from official data.
 
-    python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
+    python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS]
 
 ANNOTATIONS is a folder or zip of official annotations; only they determine the law. TRAJECTORIES and EVENTS
 are tracked positions and true collisions of the same scenes: their even scenes give the errors of positions;
@@ -18,25 +18,16 @@ import msgspec
 
 from research.domains.foretelling.from_annotations import fit_law, impacts, mass_spread, read_annotations
 from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, watch
+from research.domains.foretelling.sight import BELIEF, SIGHT, Belief, Sight
 from substrate.base.errors import SubstrateError
+from substrate.base.files import write_json
 from substrate.domains.clevrer.format import read_scene_events
-from substrate.domains.clevrer.motion import constants
-from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+from substrate.domains.clevrer.motion import law as motion
+from substrate.domains.clevrer.motion.law import Errors, Law
 from substrate.domains.clevrer.trajectories import read_trajectories
 
-IN_FORCE = Path(constants.__file__)
-"""The module that the law is read from."""
-_HEAD = '''"""Constants of the law of motion.
-
-Written by ``python -m research.domains.foretelling.calibrate``: do not edit.
-
-The meaning of each stands in :mod:`.law`; its derivation, in
-:mod:`research.domains.foretelling.from_annotations` and
-:mod:`research.domains.foretelling.from_trajectories`.
-"""
-
-from typing import Any
-'''
+_LAW = Path(motion.__file__).with_name("constants.json")
+_SIGHT = Path(__file__).with_name("constants.json")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("trajectories", type=Path, nargs="?", help="JSON lines of tracked positions")
     parser.add_argument("events", type=Path, nargs="?", help="JSON lines of true events of the same scenes")
-    parser.add_argument("--out", type=Path, default=IN_FORCE, help="file to write")
     given = parser.parse_args(arguments)
     if (given.trajectories is None) != (given.events is None):
         parser.error("TRAJECTORIES and EVENTS go together")
@@ -56,8 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    given.out.write_text(rendered(law, sight, belief), "utf-8")
-    sys.stdout.write(f"{given.out}: {len(law.__struct_fields__)} constants of the law written\n")
+    for path, constants in rendered(law, sight, belief).items():
+        write_json(path, constants, indent=2)
+        sys.stdout.write(f"{path} written\n")
     return 0
 
 
@@ -68,29 +59,17 @@ def calibrate(
     films = read_annotations(annotations)
     law = fit_law(films)
     if trajectories is None or events is None:
-        return law, Sight(**constants.OBSERVED), Belief(**constants.WEIGHED)
+        return law, SIGHT, BELIEF
     fitted, _ = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
     sight = fit_sight(fitted, law, mass_spread(impacts(films, law)))
     return law, sight, fit_belief(fitted, law, sight)
 
 
-def rendered(law: Law, sight: Sight, belief: Belief) -> str:
-    """Write the constants as a Python module, one per line."""
-    return "\n".join(
-        [
-            _HEAD,
-            *(
-                _assignment(name, struct)
-                for name, struct in (("FITTED", law), ("OBSERVED", sight), ("WEIGHED", belief))
-            ),
-        ]
-    )
-
-
-def _assignment(name: str, struct: msgspec.Struct) -> str:
-    values: dict[str, Any] = msgspec.structs.asdict(struct)
-    body = "".join(f'    "{key}": {value!r},\n' for key, value in values.items())
-    return f"{name}: dict[str, Any] = {{\n{body}}}\n"
+def rendered(law: Law, sight: Sight, belief: Belief) -> dict[Path, dict[str, Any]]:
+    """The files of constants, each with its content."""
+    observed = msgspec.structs.asdict(sight)
+    errors = {name: observed.pop(name) for name in Errors.__struct_fields__}
+    return {_LAW: {"law": law, "errors": errors}, _SIGHT: {"sight": observed, "belief": belief}}
 
 
 if __name__ == "__main__":

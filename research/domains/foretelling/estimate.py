@@ -9,9 +9,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from research.domains.foretelling.sight import SIGHT, Sight
 from substrate.domains.clevrer.format import Sampled, Shape
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law, Sight
+from substrate.domains.clevrer.motion.law import LAW, Law
 
 Trust = Literal["steady", "struck", "new"]
 

@@ -23,9 +23,10 @@ from research.domains.foretelling.predict import (
     outlook,
     states,
 )
+from research.domains.foretelling.sight import Belief, Sight
 from substrate.domains.clevrer.format import FRAMES, Sampled, SceneEvents, Shape
 from substrate.domains.clevrer.motion.engine import simulate
-from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.trajectories import TrajectoryScene
 
 AT = (80, 100)

@@ -12,10 +12,11 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from research.domains.foretelling.estimate import Estimate, estimate, velocity_changes
+from research.domains.foretelling.sight import BELIEF, SIGHT, Belief, Sight
 from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, CompactObject, Sampled
 from substrate.domains.clevrer.motion.engine import Body, simulate
-from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law, Sight
+from substrate.domains.clevrer.motion.law import LAW, Law
 
 DRAWS = 64
 Pair = tuple[int, int]

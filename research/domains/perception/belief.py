@@ -9,7 +9,7 @@ import numpy as np
 
 from research.domains.perception.borders import Crossing
 from research.domains.perception.collisions import Contact
-from research.domains.perception.constants import WEIGHTS
+from research.domains.perception.constants import fitted
 
 _STEEPEST = 30.0
 
@@ -119,5 +119,5 @@ def fit(terms: list[list[float]], true: list[bool], *, pull: float = 1.0) -> tup
     return tuple(round(float(value), 5) for value in raw)
 
 
-BELIEF = Belief(**WEIGHTS)
+BELIEF = fitted("belief", Belief)
 """The weights fitted to the training videos."""

@@ -1,4 +1,4 @@
-"""Write :mod:`.constants` from official data.
+"""Write ``constants.json`` from official data.
 
     python -m research.domains.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… [--out FILE]
 
@@ -23,13 +23,13 @@ from research.domains.perception.belief import Belief, contact_terms, crossing_t
 from research.domains.perception.borders import Crossing
 from research.domains.perception.camera import CUBE, SEEN, Camera
 from research.domains.perception.collisions import Contact
-from research.domains.perception.constants import WEIGHTS
 from research.domains.perception.format import proposal_names
 from research.domains.perception.judge import Gold, read_gold
 from research.domains.perception.masks import sightings
 from research.domains.perception.perceive import Video, examined, read_videos
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import needed
+from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     SHAPES,
@@ -39,15 +39,6 @@ from substrate.domains.clevrer.format import (
 )
 
 PARTS, ASIDE = 5, 4
-_HEAD = '''"""Constants of perception.
-
-Written by ``python -m research.domains.perception.calibrate``: do not edit.
-
-What each means stands in :mod:`.camera` and :mod:`.belief`.
-"""
-
-from typing import Any
-'''
 
 
 def is_aside(video: int) -> bool:
@@ -168,32 +159,13 @@ def _off(camera: Camera, group: list[Pose]) -> np.ndarray:
     return np.array([pose.box for pose in group]) - expected
 
 
-def rendered(camera: Camera, belief: Belief) -> str:
-    """The constants as a Python module, one per line."""
-    parts = {"CAMERA: dict[str, Any]": camera, "WEIGHTS: dict[str, tuple[float, ...]]": belief}
-    blocks = [
-        f"{name} = {{\n"
-        + "".join(_line(key, value) for key, value in msgspec.structs.asdict(struct).items())
-        + "}\n"
-        for name, struct in parts.items()
-    ]
-    return "\n".join([_HEAD, *blocks])
-
-
-def _line(key: str, value: object) -> str:
-    line = f'    "{key}": {value!r},\n'
-    if len(line) <= 111 or not isinstance(value, tuple):
-        return line
-    return f'    "{key}": (\n' + "".join(f"        {item!r},\n" for item in value) + "    ),\n"
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return 0 if done, 1 for wrong input."""
     parser = argparse.ArgumentParser(prog="calibrate", description="Fit perception to official data.")
     parser.add_argument("proposals", type=Path, help="folder or zip of NS-DR's proposals")
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("events", type=Path, nargs="+", help="JSON lines of true events of the same videos")
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.py"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.json"))
     given = parser.parse_args(arguments)
     try:
         names = annotation_names(given.annotations).values()
@@ -210,8 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    given.out.write_text(rendered(camera, belief), "utf-8")
-    sys.stdout.write(f"{given.out}: camera from {len(known)} silhouettes, {len(WEIGHTS)} sets of weights\n")
+    write_json(given.out, {"camera": camera, "belief": belief}, indent=2)
+    sys.stdout.write(f"{given.out}: camera from {len(known)} silhouettes, weights of events\n")
     return 0
 
 

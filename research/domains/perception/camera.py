@@ -1,6 +1,6 @@
 """CLEVRER's camera: from places on the floor to boxes in the picture, and back.
 
-One pinhole camera takes all videos. :mod:`.constants` holds its constants, the half sizes of the three solids
+One pinhole camera takes all videos. ``constants.json`` holds it, the half sizes of the three solids
 and the offsets of the detector's boxes; :mod:`.calibrate` fits them to annotated videos.
 """
 
@@ -12,7 +12,7 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from research.domains.perception.constants import CAMERA
+from research.domains.perception.constants import fitted
 from substrate.domains.clevrer.format import RADIUS, SHAPES
 
 CUBE, SPHERE, CYLINDER = (SHAPES.index(shape) for shape in ("cube", "sphere", "cylinder"))
@@ -195,5 +195,5 @@ def edge_errors(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
     return errors
 
 
-SEEN = Camera(**CAMERA)
+SEEN = fitted("camera", Camera)
 """The camera of the official videos."""

@@ -79,12 +79,12 @@ class Contact(msgspec.Struct, frozen=True):
 class _Search:
     """The hypotheses of a video and the contacts taken so far."""
 
-    def __init__(self, paths: list[Path], frames: int, bridged: bool) -> None:
+    def __init__(self, paths: list[Path], frames: int) -> None:
         self.paths = paths
         self.taken: dict[Pair, int] = {}
         self.distances: dict[Pair, np.ndarray] = {}
         self.when: dict[Pair, list[int]] = {}
-        places = [path.filled(frames, bridged=bridged) for path in paths]
+        places = [path.filled(frames) for path in paths]
         for a, b in combinations(range(len(paths)), 2):
             away = np.linalg.norm(places[a] - places[b], axis=1)
             if np.isnan(away).all():
@@ -206,15 +206,14 @@ class _Search:
         )
 
 
-def contacts(paths: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
+def contacts(paths: list[Path], frames: int) -> list[Contact]:
     """Find the best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:
         paths: the paths of a video's objects.
         frames: the number of the video's frames.
-        bridged: whether bodies may touch while one of them is not seen.
     """
-    search = _Search(paths, frames, bridged)
+    search = _Search(paths, frames)
     best = search.run()
     search.prepare(
         {

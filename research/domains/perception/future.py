@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from research.domains.foretelling.estimate import Estimate
 from research.domains.foretelling.predict import Pair
+from research.domains.foretelling.sight import SIGHT
 from research.domains.perception.belief import BELIEF
 from research.domains.perception.perceive import THRESHOLD, Video
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.motion.law import SIGHT
 
 PERCEIVED = replace(
     SIGHT,

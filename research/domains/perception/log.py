@@ -22,6 +22,8 @@ from research.domains.perception.perceive import (
     Video,
     recorded,
 )
+from research.domains.possible import Event as PossibleEvent
+from research.domains.possible import PossibleScene
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, scene_iri
 from substrate.domains.clevrer.format import (
@@ -33,8 +35,6 @@ from substrate.domains.clevrer.format import (
     MotionState,
     ObjectProperty,
 )
-from substrate.domains.clevrer.possible import Event as PossibleEvent
-from substrate.domains.clevrer.possible import PossibleScene
 from substrate.domains.clevrer.scene import Scene, lexical
 from substrate.log.event_log import EventLog
 

@@ -156,15 +156,9 @@ class Path:
         """The object's shape."""
         return SHAPES[self.kind]
 
-    def filled(self, frames: int, *, bridged: bool = True) -> np.ndarray:
-        """Places at all frames (frames, 2): straight across gaps, NaN before the first and after the last.
-
-        Where gaps are not ``bridged``, they are NaN too.
-        """
+    def filled(self, frames: int) -> np.ndarray:
+        """Places at all frames (frames, 2): straight across gaps, NaN before the first and after the last."""
         whole = np.full((frames, 2), np.nan)
-        if not bridged:
-            whole[self.frames] = self.places
-            return whole
         between = np.arange(self.first, self.last + 1)
         for axis in (0, 1):
             whole[between, axis] = np.interp(between, self.frames, self.places[:, axis])

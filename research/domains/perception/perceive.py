@@ -20,10 +20,10 @@ from research.domains.perception.format import (
 from research.domains.perception.masks import Look, Sightings, sightings
 from research.domains.perception.paths import Path, Piece, paths
 from research.domains.perception.tracks import Track, tracks
+from research.domains.possible import THRESHOLD
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import FRAMES, CompactObject
-from substrate.domains.clevrer.possible import THRESHOLD
 
 _STAMP = 1
 """Frames from the last frame before a blow to the frame that official files record."""
@@ -119,8 +119,6 @@ def examined(
     *,
     until: int | None = None,
     camera: Camera = SEEN,
-    mended: bool = True,
-    bridged: bool = True,
 ) -> Video:
     """Run all stages of a video.
 
@@ -128,8 +126,6 @@ def examined(
         video: its proposals.
         name: its file's name, for messages.
         until: the last frame that may be read; by default the last one.
-        mended: whether the detector's wrong labels are corrected; ``False`` is an ablation.
-        bridged: whether bodies may touch while one is not seen; ``False`` is an ablation.
     """
     if until is not None:
         frames = [frame for frame in video.frames if frame.frame_index <= until]
@@ -144,9 +140,9 @@ def examined(
             where=(name, "$.frames"),
             hint="Give masks of the size of the official videos",
         )
-    objects = tracks(seen, mended=mended)
+    objects = tracks(seen)
     routes = paths(seen, objects, camera)
-    return Video(seen, objects, routes, contacts(routes, seen.last + 1, bridged=bridged), camera)
+    return Video(seen, objects, routes, contacts(routes, seen.last + 1), camera)
 
 
 def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:

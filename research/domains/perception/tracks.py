@@ -26,13 +26,10 @@ _PAUSE, _RUN, _REACH = 3, 30, 9
 _CLOSE = 0.75
 
 
-def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
+def tracks(seen: Sightings) -> dict[Look, Track]:
     """Group the sightings of a video by object, keyed by its attributes.
 
-    Args:
-        seen: the video's sightings.
-        mended: whether doubles and wrong labels are corrected; if not, each label that is seen long enough
-            is an object.
+    Doubles and wrong labels are corrected.
 
     >>> box, none = np.array([[200.0, 100.0, 240.0, 140.0]] * 14), np.ones(14)
     >>> looks = [("red", "metal", "cube")] * 13 + [("red", "metal", "sphere")]
@@ -41,9 +38,8 @@ def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
     {('red', 'metal', 'cube'): 14}
     """
     weights = _weights(seen)
-    by_label = _named(seen, _without_doubles(seen, weights) if mended else range(len(seen.looks)))
-    if mended:
-        _join(seen, by_label)
+    by_label = _named(seen, _without_doubles(seen, weights))
+    _join(seen, by_label)
     return {look: by_label[look] for look in sorted(by_label) if _is_object(seen, by_label[look])}
 
 

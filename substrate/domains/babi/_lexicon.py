@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from substrate.rules.tbox import TBox
@@ -33,23 +34,7 @@ OPENINGS = ("after that", "afterwards", "following that", "then", "next", "later
 PRONOUNS = ("he", "she", "they")
 
 FUNCTION_WORDS = frozenset(
-    """
-    a about above across after afterwards again against ago ahead all almost alone along already also although
-    always am among an and another any anybody anyone anything anywhere apart are around as aside at away back
-    be because been before behind being below beneath beside besides between beyond both but by can could did
-    do does done down downstairs during each early earlier either else enough even ever every everybody
-    everyone everything everywhere except few finally first following for forever from further had half hardly
-    has have having he hence her here hers herself him himself his home how however i if in indeed indoors
-    inside instead into is it its itself just last late lately later least left less like many may maybe me
-    meanwhile might mine more most much must my near nearby neither never next no nobody none nor not nothing
-    now nowhere of off often on once one only onto or other others our ours out outdoors outside over past
-    perhaps quite rather right same seldom several shall she should since so some somebody somehow someone
-    something sometimes somewhere soon still such than that the their theirs them themselves then there
-    therefore these they this those though three through throughout thus till to today together tomorrow
-    tonight too towards toward twice two under underneath unless unlike until up upon upstairs us very via was
-    we well were what whatever when whenever where wherever whether which while who whoever whole whom whose
-    why will with within without would yesterday yet you your yours
-    """.split()  # noqa: SIM905 - words without quotes are easier to read
+    (files("substrate.domains.babi") / "function_words.txt").read_text("utf-8").split()
 )
 
 

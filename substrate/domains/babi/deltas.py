@@ -12,8 +12,8 @@ from functools import cache
 
 import pyoxigraph as ox
 
-from substrate.base.delta import quads_of
 from substrate.base.errors import FormatError
+from substrate.base.ntriples import quads_of
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.domains._facts import Facts, literal
 from substrate.domains.babi._lexicon import lexicon

@@ -136,7 +136,7 @@ def events_log(
     Args:
         scene_events: the record; its positions are not read.
         watched: gives the motion of each object up to a last frame, where positions show it
-            (:func:`substrate.domains.clevrer.positions.tracked_log`); the log then has motion, views and
+            (:func:`research.domains.positions.tracked_log`); the log then has motion, views and
             poses, as that of an annotation.
     """
     scene = scene_iri(scene_events.scene_index)

@@ -16,7 +16,7 @@ from typing import Literal, cast
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Spelled, quads_of
+from substrate.base.delta import Spelled
 from substrate.base.errors import LogError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
@@ -28,7 +28,7 @@ from substrate.domains.clevrer.motion.draws import DRAWS, VOTERS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.scene import Event, Scene, lacking
-from substrate.log.event_log import Delta, EventLog, Op, triple_of
+from substrate.log.event_log import EventLog, Op
 
 Engine = Literal["calibrated", "bullet"]
 """The simulator of a fork: the calibrated law of motion, or Bullet with its default constants."""
@@ -64,14 +64,8 @@ class MotionEmitter:
     scene: Scene | None = None
     by_ancestry: bool = False
 
-    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """The deltas from tick ``at`` on; the parent is a scene's log with motion."""
-        made = list(self.spell(branch, parent, at))
-        for (tick, op, _), quad in zip(made, quads_of([text for _, _, text in made]), strict=True):
-            yield Delta(tick, op, triple_of(quad))
-
-    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
-        """The deltas of :meth:`emit`, with each triple's spelling."""
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
+        """The deltas from tick ``at`` on, by their spellings; the parent is a scene's log with motion."""
         scene = self.scene
         if scene is None or scene.log is not parent:
             scene = Scene(parent)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 from random import Random
 from string import Formatter
@@ -23,6 +25,25 @@ class Phrase:
 
 Template = tuple[str, str]
 """A text and its program. A slot, such as ``{thing}`` or ``{thing2}``, names the rule that fills it."""
+
+
+Rules = dict[str, list[Template]]
+
+
+def read_rules(file: Traversable) -> tuple[Rules, Rules]:
+    """Read the rules of a TOML file: those that are written, and those that are only read.
+
+    A template is a pair of a text and its program; a single text is both.
+    """
+    tables = tomllib.loads(file.read_text("utf-8"))
+
+    def of(table: str) -> Rules:
+        rules = tables[table].items()
+        return {
+            rule: [(t, t) if isinstance(t, str) else (t[0], t[1]) for t in texts] for rule, texts in rules
+        }
+
+    return of("rules"), of("also")
 
 
 class Grammar:

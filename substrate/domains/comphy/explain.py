@@ -7,13 +7,13 @@ from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanatio
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
 from substrate.domains.clevrer.explain import explanation, rule_of
 from substrate.domains.clevrer.kinds import Kind
-from substrate.domains.clevrer.program import Step, World
+from substrate.domains.clevrer.program import Step
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
-from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.comphy.scene import Emitter, opened
 from substrate.log.event_log import EventLog
 
 _SHOWED = f"{NAMESPACE}evidence"
@@ -24,14 +24,21 @@ _OBJECTS = Kind.OBJECT | Kind.OBJECTS
 _COUNTERFACTS = ("counterfact_events", "filter_counterfact", "get_counterfact")
 
 
-def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
+def explain(
+    log: EventLog,
+    scene_index: int,
+    question: Question,
+    parameters: Parameters,
+    simulator: Emitter | None = None,
+) -> Explanation:
     """Explain a question by the steps of its program, or of one program per choice.
 
     Args:
         log: the target's event log.
         scene_index: the target's number.
+        simulator: the emitter of ``emitter: motion``.
     """
-    world = World(TargetScene.of(log), parameters)
+    world = opened(log, parameters, simulator)
     target = target_iri(scene_index)
     reading = reading_of(world.scene, target)
     return explanation(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from substrate.domains.clevrer.interpreter import Language, rows
-from substrate.domains.clevrer.program import World
 from substrate.domains.comphy.format import Question, same_answer
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import run, run_choices
-from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.comphy.scene import Emitter, opened
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
@@ -21,6 +20,7 @@ def answer_target(
     parameters: Parameters,
     split: str,
     benchmark: str = "comphy",
+    simulator: Emitter | None = None,
 ) -> Iterator[Row]:
     """Answer each question about a target with one row, in question order.
 
@@ -29,13 +29,14 @@ def answer_target(
         scene_index: the target's number in its split.
         split: the name of the split, for the rows.
         benchmark: the benchmark's name, for the rows: ComPhy is answered in two settings.
+        simulator: the emitter of ``emitter: motion``.
 
     If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": benchmark, "split": split, "scene": scene_index, "log": log.digest}
     return rows(
         questions,
-        World(TargetScene.of(log), parameters),
+        opened(log, parameters, simulator),
         Language(run, run_choices, same_answer),
         lambda question: question.subset,
         common,

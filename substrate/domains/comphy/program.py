@@ -14,10 +14,10 @@ from substrate.domains.clevrer import program as clevrer
 from substrate.domains.clevrer.kinds import Kind, Opcode, Table
 from substrate.domains.clevrer.program import Step, World
 from substrate.domains.clevrer.scene import Event
-from substrate.domains.comphy._emitters import EMITTERS, PropertyChange, collisions
+from substrate.domains.comphy._emitters import Kinematic, collisions
 from substrate.domains.comphy.format import CHANGES
 from substrate.domains.comphy.parameters import Parameters
-from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.comphy.scene import Emitter, PropertyChange, TargetScene
 
 
 def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
@@ -48,6 +48,15 @@ def _plain(program: Sequence[str]) -> list[str]:
 
 def _scene(world: World) -> TargetScene:
     return cast("TargetScene", world.scene)
+
+
+def _emitter(world: World) -> Emitter:
+    if cast("Parameters", world.parameters).emitter == "kinematic":
+        return Kinematic()
+    if simulator := _scene(world).simulator:
+        return simulator
+    hint = "Install event-graph-research, or set emitter: kinematic"
+    raise ProgramError("no simulator of masses and charges is here", hint=hint)
 
 
 def _mass(world: World, object_: int) -> int:
@@ -115,13 +124,12 @@ def _direction(world: World, object_: int, frame: Any) -> str:
 
 def _unseen(world: World) -> list[Event]:
     parameters = cast("Parameters", world.parameters)
-    return collisions(EMITTERS[parameters.emitter].future(_scene(world), parameters))
+    return collisions(_emitter(world).future(_scene(world), parameters))
 
 
 def _changed(world: World, object_: int, word: str) -> list[Event]:
     scene = _scene(world)
-    emitter = EMITTERS[cast("Parameters", world.parameters).emitter]
-    return collisions(emitter.changed(scene, PropertyChange.of(scene, object_, word)))
+    return collisions(_emitter(world).changed(scene, PropertyChange.of(scene, object_, word)))
 
 
 def _happening(world: World, events: Sequence[Event], object_: int, word: str) -> list[Event]:

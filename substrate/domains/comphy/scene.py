@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import scene as clevrer
+from substrate.domains.clevrer.program import World
 from substrate.domains.comphy.deltas import NAMESPACE
 from substrate.log.event_log import EventLog
+
+if TYPE_CHECKING:
+    from substrate.domains.comphy.parameters import Parameters
+
+Pair = frozenset[int]
 
 _PREFIX = f"PREFIX : <{clevrer.NAMESPACE}>\nPREFIX c: <{NAMESPACE}>\n"
 QUERIES = {
@@ -37,9 +43,12 @@ class TargetScene(clevrer.Scene):
     """
 
     queries: ClassVar[Mapping[str, str]] = QUERIES
+    simulator: Emitter | None = None
+    """The emitter of ``emitter: motion``; the package ``research`` has one."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, simulator: Emitter | None = None) -> None:
         super().__init__(log)
+        self.simulator = simulator
         self._directions: dict[int, dict[int, str]] = {}
 
     @cached_property
@@ -97,3 +106,45 @@ class TargetScene(clevrer.Scene):
                 for number, (way,) in self.numbered(f"{NAMESPACE}direction", tick=frame)
             }
         return self._directions[frame]
+
+
+class PropertyChange(NamedTuple):
+    """A new mass or charge of an object, as :meth:`of` reads it from a program."""
+
+    object: int
+    mass: int
+    charge: int
+
+    @classmethod
+    def of(cls, scene: TargetScene, number: int, word: str) -> PropertyChange:
+        """The change of an object that a word such as ``counterfact_heavier`` names.
+
+        An unknown mass counts as light, an unknown charge as none.
+        """
+        mass, charge = scene.masses.get(number, 1), scene.charges.get(number, 0)
+        changed = {
+            "lighter": (1, charge),
+            "heavier": (5, charge),
+            "uncharged": (mass, 0),
+            "opposite": (mass, -charge),
+        }
+        return cls(number, *changed[word.removeprefix("counterfact_")])
+
+
+class Emitter(Protocol):
+    """The source of collisions that were not filmed."""
+
+    def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
+        """The pairs that collide after the video."""
+        ...
+
+    def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
+        """The pairs that collide in the video with an object changed."""
+        ...
+
+
+def opened(log: EventLog, parameters: Parameters, simulator: Emitter | None) -> World:
+    """A target's log, opened with an emitter for ``emitter: motion``."""
+    scene = TargetScene.of(log)
+    scene.simulator = simulator
+    return World(scene, parameters)

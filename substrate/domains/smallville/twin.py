@@ -13,8 +13,9 @@ from functools import cache
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Spelled, Triple, text_of
+from substrate.base.delta import Op, Spelled, Triple
 from substrate.base.errors import InterventionError
+from substrate.base.ntriples import text_of
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Intervention, made

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from substrate.domains.clevrer.format import FRAMES
-from substrate.generators.clevrer.measured import CASTS, FIRST, GAPS, OBJECTS
+from substrate.generators.clevrer.measured import MEASURED
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES
 
 T = TypeVar("T")
@@ -59,12 +59,12 @@ def draw_plan(rng: Random) -> Plan:
     """Draw a plan with the probabilities of the official scenes.
 
     >>> plan = draw_plan(Random(0))
-    >>> plan.actors[0].launched, len(plan.actors) + plan.bystanders in OBJECTS
+    >>> plan.actors[0].launched, len(plan.actors) + plan.bystanders in MEASURED.objects
     (True, True)
     """
-    size = draw(rng, OBJECTS)
-    cast = draw(rng, {cast: share for cast, share in CASTS.items() if len(cast) == min(size, 4)})
-    first = _frame(rng, FIRST)
+    size = draw(rng, MEASURED.objects)
+    cast = draw(rng, {cast: share for cast, share in MEASURED.casts.items() if len(cast) == min(size, 4)})
+    first = _frame(rng, MEASURED.first)
     frames = [0, first, *(_late(rng, role, number, first) for number, role in enumerate(cast[2:], start=2))]
     return Plan(
         tuple(
@@ -84,7 +84,7 @@ def _late(rng: Random, role: str, number: int, first: int) -> int:
     """The frame of the third or fourth actor's first hit: a small letter means after the video."""
     if role.islower():
         return rng.randint(FRAMES, _LAST)
-    gaps = GAPS[f"{role}{number}"]
+    gaps = MEASURED.gaps[f"{role}{number}"]
     return next(frame for frame in iter(lambda: first + _frame(rng, gaps), None) if frame < FRAMES)
 
 

@@ -22,18 +22,7 @@ from substrate.domains.clevrer.format import (
     Shape,
 )
 from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
-from substrate.generators.clevrer.measured import (
-    APART,
-    KEPT_COLLISIONS,
-    KEPT_EXITS,
-    MASS,
-    OFFSET,
-    REST_X,
-    REST_Y,
-    RING,
-    SHAPES,
-    SPEED,
-)
+from substrate.generators.clevrer.measured import MEASURED as SEEN
 from substrate.generators.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Contacts, Run, simulate, slide
 
 _LENGTH = FRAMES + HIDDEN_FRAMES
@@ -135,7 +124,7 @@ def _kept(rng: Random, run: Run) -> bool:
         for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES])
     )
     collisions = sum(c.frame_id < FRAMES for c in run.contacts)
-    return rng.random() < _share(KEPT_COLLISIONS, collisions) * _share(KEPT_EXITS, exits)
+    return rng.random() < _share(SEEN.kept_collisions, collisions) * _share(SEEN.kept_exits, exits)
 
 
 def _share(shares: Mapping[int, float], number: int) -> float:
@@ -145,11 +134,16 @@ def _share(shares: Mapping[int, float], number: int) -> float:
 
 def _opening(rng: Random, shape: Shape) -> Body:
     """The first actor, launched from the ring across the area where objects rest."""
-    radius, angle = rng.uniform(*RING), rng.uniform(0, 2 * math.pi)
+    radius, angle = rng.uniform(*SEEN.ring), rng.uniform(0, 2 * math.pi)
     x, y = radius * math.cos(angle), radius * math.sin(angle)
-    heading = math.atan2(rng.uniform(*REST_Y) - y, rng.uniform(*REST_X) - x)
+    heading = math.atan2(rng.uniform(*SEEN.rest_y) - y, rng.uniform(*SEEN.rest_x) - x)
     return Body(
-        0, shape, _point(x, y), _yaw(rng, shape), _moved((0.0, 0.0), heading, rng.uniform(*SPEED)), _mass(rng)
+        0,
+        shape,
+        _point(x, y),
+        _yaw(rng, shape),
+        _moved((0.0, 0.0), heading, rng.uniform(*SEEN.speed)),
+        _mass(rng),
     )
 
 
@@ -176,7 +170,7 @@ def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body],
 
 def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: Point) -> Body:
     """A body that reaches a moving target at its frame if its way is free."""
-    start, heading = rng.uniform(*SPEED), rng.uniform(0, 2 * math.pi)
+    start, heading = rng.uniform(*SEEN.speed), rng.uniform(0, 2 * math.pi)
     distance, speed = slide(shape, start, actor.frame)
     towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
     place = _beside(rng, target, towards)
@@ -195,7 +189,9 @@ def _beside(rng: Random, point: Point, direction: float) -> Point:
 
     It is about as far off-centre as in official collisions.
     """
-    return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
+    return _moved(
+        point, direction + math.asin(rng.uniform(-SEEN.offset, SEEN.offset) / (2 * RADIUS)), 2 * RADIUS
+    )
 
 
 def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
@@ -203,7 +199,7 @@ def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
         yield Body(
             number,
             shape,
-            _point(rng.uniform(*REST_X), rng.uniform(*REST_Y)),
+            _point(rng.uniform(*SEEN.rest_x), rng.uniform(*SEEN.rest_y)),
             _yaw(rng, shape),
             (0.0, 0.0),
             _mass(rng),
@@ -215,15 +211,15 @@ def _yaw(rng: Random, shape: Shape) -> float:
 
 
 def _mass(rng: Random) -> float:
-    return round(math.exp(rng.gauss(0, MASS)), 4)
+    return round(math.exp(rng.gauss(0, SEEN.mass)), 4)
 
 
 def _apart(body: Body, others: Sequence[Body]) -> bool:
-    return all(math.dist(body.location, other.location) > APART for other in others)
+    return all(math.dist(body.location, other.location) > SEEN.apart for other in others)
 
 
 def _in_place(location: Point) -> bool:
-    return REST_X[0] < location[0] < REST_X[1] and REST_Y[0] < location[1] < REST_Y[1]
+    return SEEN.rest_x[0] < location[0] < SEEN.rest_x[1] and SEEN.rest_y[0] < location[1] < SEEN.rest_y[1]
 
 
 def _clear(body: Body, run: Run) -> bool:
@@ -241,7 +237,7 @@ def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, floa
 def _properties(rng: Random, size: int) -> tuple[ObjectProperty, ...]:
     looks: dict[tuple[Color, Material, Shape], None] = {}
     while len(looks) < size:
-        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, SHAPES)] = None
+        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, SEEN.shapes)] = None
     return tuple(ObjectProperty(number, *look) for number, look in enumerate(looks))
 
 

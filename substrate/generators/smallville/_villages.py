@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from substrate.domains.smallville.format import Agent, Named, Plan, Village
-from substrate.generators.smallville.cast import FACTS, HOMES, PERSONAS, PLACES, identifier
+from substrate.generators.smallville.cast import CAST, identifier
 
 CONDITIONAL = 0.4
 """The number of plans that depend on a fact."""
@@ -19,29 +19,31 @@ def sample_village(rng: Random) -> Village:
     True
     """
     horizon = rng.randint(10, 14)
-    facts = rng.sample(sorted(FACTS), rng.randint(2, 3))
-    venues = list(dict.fromkeys(FACTS[fact].venue for fact in facts))
-    places = venues + rng.sample(sorted(PLACES.keys() - set(venues)), rng.randint(4, 6) - len(venues))
-    sources = {FACTS[fact].source for fact in facts} - {None}
-    first = [persona for persona in PERSONAS if identifier(persona) in sources]
-    others = [persona for persona in PERSONAS if persona not in first]
+    facts = rng.sample(sorted(CAST.facts), rng.randint(2, 3))
+    venues = list(dict.fromkeys(CAST.facts[fact].venue for fact in facts))
+    places = venues + rng.sample(sorted(CAST.places.keys() - set(venues)), rng.randint(4, 6) - len(venues))
+    sources = {CAST.facts[fact].source for fact in facts} - {None}
+    first = [persona for persona in CAST.personas if identifier(persona) in sources]
+    others = [persona for persona in CAST.personas if persona not in first]
     personas = first + rng.sample(others, rng.randint(6, 8) - len(first))
     rng.shuffle(places)
     rng.shuffle(personas)
     knows: dict[str, list[str]] = {identifier(persona): [] for persona in personas}
     for fact in facts:
-        knows[FACTS[fact].source or rng.choice(list(knows))].append(fact)
+        knows[CAST.facts[fact].source or rng.choice(list(knows))].append(fact)
     agents: list[Agent] = []
     for persona in personas:
         name, plans = identifier(persona), list[Plan]()
-        home = next((house for house, family in HOMES.items() if name in family and house in places), None)
+        home = next(
+            (house for house, family in CAST.homes.items() if name in family and house in places), None
+        )
         here = at = home or rng.choice(places)
         for start in sorted(rng.sample(range(1, horizon + 1), rng.randint(2, 4))):
             plans.append(sample_plan(rng, start, [place for place in places if place != here], facts))
             here = plans[-1].goal
         agents.append(Agent(name, persona, at, knows[name], plans))
-    there = [Named(place, PLACES[place]) for place in places]
-    return Village(horizon, there, [Named(fact, FACTS[fact].words) for fact in facts], agents)
+    there = [Named(place, CAST.places[place]) for place in places]
+    return Village(horizon, there, [Named(fact, CAST.facts[fact].words) for fact in facts], agents)
 
 
 def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:
@@ -50,8 +52,8 @@ def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) ->
     >>> sample_plan(Random(3), 5, ["park"], []).goal
     'park'
     """
-    drawing = [fact for fact in facts if FACTS[fact].venue in places]
+    drawing = [fact for fact in facts if CAST.facts[fact].venue in places]
     if drawing and rng.random() < CONDITIONAL:
         fact = rng.choice(drawing)
-        return Plan(start, FACTS[fact].venue, fact)
+        return Plan(start, CAST.facts[fact].venue, fact)
     return Plan(start, rng.choice(places))

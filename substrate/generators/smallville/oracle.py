@@ -12,55 +12,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
 from substrate.domains.smallville.format import ArmIntervention, Query, Village, Yes
 
-_TABLES = """
-CREATE TABLE tick (n INTEGER PRIMARY KEY);
-CREATE TABLE plan (agent, start, goal, fact);
-CREATE TABLE given (agent, fact, tick);
-CREATE TABLE lost (agent, fact, tick);
-CREATE TABLE move (agent, tick, rank, place);
-CREATE TABLE stand (tick, agent, place, PRIMARY KEY (tick, agent)) WITHOUT ROWID;
-CREATE INDEX there ON stand (tick, place);
-CREATE TABLE known (tick, agent, fact, PRIMARY KEY (tick, agent, fact)) WITHOUT ROWID;
-"""
-
-_LIVE_ON = """
--- What was known at dusk is known at the next dawn, unless it is lost.
-INSERT INTO given SELECT agent, fact, :first FROM known
-WHERE tick = :first - 1 AND NOT EXISTS (
-    SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (known.agent, known.fact, :first))
-"""
-
-_DECIDE = """
--- Who knows at dawn what a plan of theirs hangs on follows it.
-INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN given USING (agent, fact)
-WHERE start = :first AND tick = :first
-"""
-
-_STAND = """
--- The move with the largest (tick, rank) gives the place: SQLite takes a bare column from the row of max().
-INSERT INTO stand SELECT day, agent, place FROM (
-    SELECT n AS day, agent, place, max(2 * tick + rank) FROM tick JOIN move ON tick <= n
-    WHERE n >= :first AND n < :last GROUP BY n, agent)
-"""
-
-_KNOW = """
--- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays with
--- everyone there, unless it is lost.
-WITH RECURSIVE reach(tick, place, fact) AS (
-    SELECT tick, place, fact FROM given JOIN stand USING (tick, agent) WHERE tick >= :first
-    UNION
-    SELECT next.tick, next.place, reach.fact
-    FROM reach JOIN stand here ON (here.tick, here.place) = (reach.tick, reach.place)
-    JOIN stand next ON (next.tick, next.agent) = (here.tick + 1, here.agent)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (next.agent, reach.fact, next.tick)))
-INSERT INTO known SELECT tick, agent, fact FROM reach JOIN stand USING (tick, place)
-"""
+_FOLDER = files("substrate.generators.smallville")
+_SCHEMA = (_FOLDER / "oracle_schema.sql").read_text("utf-8")
+_HISTORY = (_FOLDER / "oracle_history.sql").read_text("utf-8").strip().removesuffix(";").split(";\n\n")
+"""The statements of a history, in order."""
 
 
 class History(NamedTuple):
@@ -94,7 +55,7 @@ def history(village: Village, branch: int = 0, intervention: ArmIntervention | N
         database.execute("INSERT INTO move SELECT agent, start, 1, goal FROM plan WHERE fact IS NULL")
         decisions = {tick for (tick,) in database.execute("SELECT start FROM plan WHERE fact IS NOT NULL")}
         for first, last in pairwise(sorted({0, *decisions, village.horizon + 1})):
-            for statement in (_LIVE_ON, _DECIDE, _STAND, _KNOW):
+            for statement in _HISTORY:
                 database.execute(statement, {"first": first, "last": last})
         ticks = range(village.horizon + 1)
         places = {agent.id: [""] * len(ticks) for agent in village.agents}
@@ -128,7 +89,7 @@ def answer(past: History, query: Query, branch: int) -> Yes:
 @cache
 def _database() -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
-    database.executescript(_TABLES)
+    database.executescript(_SCHEMA)
     return database
 
 

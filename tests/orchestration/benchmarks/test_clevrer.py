@@ -46,7 +46,7 @@ def test_two_files_of_questions_are_asked_as_one(files: dict[str, Path]) -> None
         (case,) = cases({name: path for name, path in files.items() if name != without}).each
         asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
         assert [question.question_id for question in asked] == numbers
-        rows = [*ABLATIONS.rows(case, [CLEVRER.logs(case, None)[0].log], Parameters(), "s")]
+        rows = [*ABLATIONS.rows(case, CLEVRER.logs(case, None), Parameters(), "s")]
         assert any("simulated" in row.subset for row in rows) == (not without)
         assert {row.predicted for row in rows} == {"wrong"} if without else rows
     with pytest.raises(FormatError, match=r"question 1 of scene 7 occurs twice"):

@@ -152,8 +152,9 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
 
 def test_a_run_of_one_study_shows_its_table(reproduced_beyond: Path) -> None:
     workspace = open_workspace("beyond")
-    table = (reproduced_beyond / "artifacts/beyond/robustness/table.md").read_text("utf-8")
-    assert tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness") == [table]
+    name = "artifacts/beyond/robustness/table.md"
+    ((table, place),) = tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness")
+    assert (table.render("md"), place) == ((reproduced_beyond / name).read_text("utf-8"), name)
     assert conclusion_of(workspace, "robustness") == []
 
 

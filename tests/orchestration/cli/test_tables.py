@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.cli.tables import WIDTH, on_terminal
 from orchestration.ledger.pinned import read_pins
-from orchestration.rendering.tables import FORMATS, Table
+from orchestration.rendering.tables import Table
 
 ROOT = Path(__file__).resolve().parents[3]
 PINNED = {name: cells for made in read_pins(ROOT, "sample").values() for name, cells in made.cells.items()}
@@ -23,7 +23,7 @@ def test_a_table_of_the_sample_fits_and_says_where_the_rest_of_it_is(name: str) 
         heads,
         [[label, *(cells.get(head, "") for head in heads[1:])] for label, cells in rows.items()],
     )
-    text = on_terminal(FORMATS["md"](table), "the file")
+    text = on_terminal(table, "the file")
     assert max(map(len, text.splitlines())) <= WIDTH
     assert text.endswith(" more: the file")
 
@@ -33,10 +33,10 @@ def test_parts_of_a_mean_and_single_figures_stand_in_the_file_and_where_they_are
     rows = [[label, "100 %", "[99, 100]"] for label in ("babi/mean/accuracy", *parts)]
     told = [["twin/joint", "98 %", "[97, 99]"], ["twin: cost", "12 requests", ""]]
     heads = ("number", "measured", "95 % interval")
-    all_ = on_terminal(FORMATS["md"](Table("All.", heads, rows + told)), "the file")
+    all_ = on_terminal(Table("All.", heads, rows + told), "the file")
     assert "babi/qa7/accuracy" not in all_
     assert "cost" not in all_
     assert all_.endswith("21 rows more: the file")
-    of_one = on_terminal(FORMATS["md"](Table("bAbI.", heads, rows)), "the file")
+    of_one = on_terminal(Table("bAbI.", heads, rows), "the file")
     assert "babi/qa7/accuracy" in of_one
     assert "more" not in of_one

@@ -27,7 +27,7 @@ def both(replies: bool) -> AskedOfBoth:
     graded = next(spec for spec in twin_specs() if (spec.gold.a, spec.gold.b) == ("yes", "no"))
     record, gold = msgspec.json.encode(graded), msgspec.json.encode(graded.gold)
     case = Case(graded.spec, "", record, gold)
-    logs = [named.log for named in TWIN.logs(case, None)]
+    logs = TWIN.logs(case, None)
     rows = list(TWIN.rows(case, logs, None, ""))
     whys = [why for arm in "ab" if (why := TWIN.explain(case, logs, None, "", arm))]
     replied: list[tuple[Row, list[object]]] = []

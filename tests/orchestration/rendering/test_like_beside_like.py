@@ -154,4 +154,6 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
     scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
     row, *_ = scores["preview"].records
     assert row.data["data"] == "generated"
-    assert "paper (annotations) 97.99 %, not compared: generated data" in row.data["published"]
+    published, *_ = scores["published"].records
+    assert published.data["number"] == row.data["number"]
+    assert "paper (annotations) 97.99 %, not compared: generated data" in published.data["published"]

@@ -23,7 +23,7 @@ from orchestration.lineage.explain import Input, answered
 from orchestration.project import open_workspace
 from orchestration.rendering.page import label, number_page, templates
 from orchestration.rendering.report import write_report
-from orchestration.scoring.likeness import percent
+from orchestration.scoring.comparability import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
 from orchestration.stages.graph import STAGES
 from substrate.base.files import sha256

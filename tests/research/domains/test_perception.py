@@ -26,6 +26,7 @@ from research.domains.perception.perceive import (
     examined,
     recorded,
 )
+from research.domains.possible import decode_possible, worlds
 from research.generators.proposals import proposals
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
@@ -40,7 +41,6 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.motion import Body, simulate
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.possible import decode_possible, worlds
 from substrate.generators.clevrer import generate_scene
 from substrate.log.event_log import EventLog
 

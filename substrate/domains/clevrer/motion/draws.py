@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from substrate.domains.clevrer.motion.course import Recorded
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law
+from substrate.domains.clevrer.motion.law import ERRORS, LAW, Law
 
 DRAWS = 32
 VOTERS = 15
@@ -61,7 +61,7 @@ class Draw(Struct, frozen=True):
             known: the bodies whose masses the video's collisions show.
         """
         masses = {
-            name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in known else SIGHT.mass))
+            name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in known else ERRORS.mass))
             for name in sorted({name for here in recorded.values() for name in here})
         }
         by_frame: dict[int, dict[int, Body]] = {}
@@ -83,7 +83,7 @@ class Draw(Struct, frozen=True):
 
 def _shifted(body: Body, error: Callable[[float], float]) -> Body:
     """A body with errors, given the standard error of each value; a velocity of zero is known."""
-    place, velocity = SIGHT.place[-1], SIGHT.velocity[-1]
+    place, velocity = ERRORS.place[-1], ERRORS.velocity[-1]
     x, y, vx, vy = (
         value + error(spread) if value else value
         for value, spread in ((body.x, place), (body.y, place), (body.vx, velocity), (body.vy, velocity))

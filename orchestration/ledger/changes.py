@@ -70,7 +70,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
     after: str | None
 
 
-class Moved(msgspec.Struct, frozen=True, kw_only=True):
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers and answers that differ.
 
     Attributes:
@@ -86,19 +86,19 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     rows: Sequence[ComparedRow] = ()
 
 
-def moved(before: Pins, after: Pins) -> Moved:
+def compare_results(before: Pins, after: Pins) -> Changes:
     """Find the numbers and answers that differ between two measurements."""
     rows, numbers = list(_rows(before, after)), list(_numbers(before, after))
     changes = dict(Counter(row.change for row in rows).most_common())
     differing = [number for number in numbers if not number.same]
-    return Moved(measured=len(numbers), numbers=differing, changes=changes, rows=rows)
+    return Changes(measured=len(numbers), numbers=differing, changes=changes, rows=rows)
 
 
-def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
+def changes_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Changes:
     """The numbers and answers of some stages that differ from their pins."""
     pinned = read_pins(workspace.root, workspace.settings.profile)
     wanted = [stages[name] for name in names if name in pinned]
-    return moved(pinned, measure(workspace, stages, wanted, known=pinned))
+    return compare_results(pinned, measure(workspace, stages, wanted, known=pinned))
 
 
 def _numbers(before: Pins, after: Pins) -> Iterator[ComparedNumber]:

@@ -17,6 +17,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from research.domains.positions import tracked_log
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Source, Whole, decode
 from substrate.domains.clevrer._chances import IMAGINING
@@ -34,7 +35,6 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import ChoiceRow, Row

@@ -11,9 +11,9 @@ import msgspec
 
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import label as words_of
-from orchestration.rendering.tables import BELOW, DETAILS, Table
+from orchestration.rendering.tables import Column, Table
+from orchestration.scoring.comparability import percent
 from orchestration.scoring.counting import split_name
-from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score
 
 _MOST = 7
@@ -27,13 +27,6 @@ class Cell(NamedTuple):
     text: str
     number: str | None = None
     below: str = ""
-
-
-class Column(NamedTuple):
-    """A column's head, and whether the column is shown only on demand."""
-
-    head: str
-    more: bool = False
 
 
 class Row(NamedTuple):
@@ -60,29 +53,29 @@ class ShownTable(NamedTuple):
     @property
     def folds(self) -> bool:
         """Tell whether some rows or columns are shown only on demand."""
-        return any(part.more for part in (*self.columns, *self.rows))
+        return any(row.more for row in self.rows) or any(column.place for column in self.columns)
 
 
 def shown_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
 ) -> ShownTable:
     """A table for a reader, with every cell of the other formats."""
-    places = [at for at, head in enumerate(table.heads) if head not in BELOW]
-    heads: list[Column] = []
+    places = [at for at in range(len(table.heads)) if table.place(at) != "below"]
+    columns: list[Column] = []
     for at in places:
-        again = table.heads[at] in [column.head for column in heads]
-        full = sum(not column.more for column in heads) >= _MOST
-        heads.append(Column(table.heads[at], table.heads[at] in DETAILS or again or full))
+        again = table.heads[at] in [column.head for column in columns]
+        full = sum(not column.place for column in columns) >= _MOST
+        columns.append(Column(table.heads[at], place="detail" if again or full else table.place(at)))
     rows: list[Row] = []
     for texts, numbers in zip(table.rows, table.numbers, strict=True):
         cells: list[Cell] = []
         for at in places[1:]:
             score, own = scores.get(numbers[at]), not table.cited[at]
             measured = score and own and texts[at].partition(" [")[0] == percent(score)
-            below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in BELOW else ""
+            below = texts[at + 1] if at + 1 < len(texts) and table.place(at + 1) == "below" else ""
             cells.append(Cell(texts[at], numbers[at] if measured else None, below))
         rows.append(_row(texts[0], numbers[0], cells))
-    return ShownTable(name, title, heads, rows, table.caption, files)
+    return ShownTable(name, title, columns, rows, table.caption, files)
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:

@@ -18,14 +18,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import PACKAGES
-from orchestration.ledger.manifest import (
-    LEDGER,
-    Manifest,
-    changing,
-    ledger_at,
-    read_manifest,
-    version_of,
-)
+from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
 from substrate.base.files import sha256
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -40,12 +33,12 @@ _PASSED_OVER = {"__pycache__", Path(LEDGER).name}
 _SOURCES = (*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml")
 
 
-def sources(root: Path) -> str:
+def source_digest(root: Path) -> str:
     """A digest of the files that no run writes: code and parameters."""
     return _digest(root, _SOURCES)
 
 
-def keep(root: Path, profile: str, only: str | None, run: Any) -> None:
+def record_outcome(root: Path, profile: str, only: str | None, run: Any) -> None:
     """Record the outcome of a run with all files as they are; forget outcomes of other files."""
     with changing(ledger_at(root, profile)) as manifest:
         now = _state(root, profile, manifest)
@@ -53,7 +46,7 @@ def keep(root: Path, profile: str, only: str | None, run: Any) -> None:
         manifest.outcomes[only or ""] = now, msgspec.to_builtins(run)
 
 
-def stands(root: Path, profile: str, only: str | None) -> Any:
+def last_outcome(root: Path, profile: str, only: str | None) -> Any:
     """The outcome of the last run, if no file that it read or wrote has changed since; else ``None``."""
     known = read_manifest(ledger_at(root, profile))
     state, run = known.outcomes.get(only or "", ("", None))

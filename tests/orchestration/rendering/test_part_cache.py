@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.rendering.figures import Fall, fall
-from orchestration.rendering.kept import SHOWN, Kept
+from orchestration.rendering.part_cache import SHOWN, PartCache
 
 Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
 
@@ -30,28 +30,28 @@ def make() -> Make:
 
 def test_a_part_is_made_once_for_what_it_shows(tmp_path: Path, make: Make) -> None:
     made, of = make
-    kept = Kept(tmp_path, fall)
+    cache = PartCache(tmp_path, fall)
     for name in ("first", "second"):
         out = tmp_path / name
         (out / "answers").mkdir(parents=True)
-        assert kept.part(["gqa", 30], of("text"), out) == [{"rows": 4}, [1, 2]]
+        assert cache.part(["gqa", 30], of("text"), out) == [{"rows": 4}, [1, 2]]
         assert (out / "answers/page.html").read_text("utf-8") == "text"
     assert made == ["text"]
-    kept.part(["gqa", 29], of("other"), tmp_path / "third")
+    cache.part(["gqa", 29], of("other"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "other"
-    Kept(tmp_path, Fall).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
+    PartCache(tmp_path, Fall).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
     assert made == ["text", "other", "by other code"]
 
 
 @pytest.mark.parametrize("damaged", ["pages/answers/page.html", "said.json"])
 def test_a_damaged_part_is_made_anew(tmp_path: Path, make: Make, damaged: str) -> None:
     made, of = make
-    kept = Kept(tmp_path, fall)
-    kept.part("gqa", of("text"), tmp_path / "first")
+    cache = PartCache(tmp_path, fall)
+    cache.part("gqa", of("text"), tmp_path / "first")
     (place,) = (tmp_path / SHOWN).iterdir()
     (place / damaged).unlink()
     (place / damaged).write_text("torn", "utf-8")
-    kept.part("gqa", of("text"), tmp_path / "second")
-    kept.part("gqa", of("text"), tmp_path / "third")
+    cache.part("gqa", of("text"), tmp_path / "second")
+    cache.part("gqa", of("text"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "text"
     assert made == ["text", "text"]

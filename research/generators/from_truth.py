@@ -204,7 +204,7 @@ class Truths:
         """Write `DATASHEET.md`, with counts of the questions that were made."""
         kinds = sorted({kind for kind, _ in self._options})
         rows = [(kind, *(self._options[kind, answer] for answer in ("correct", "wrong"))) for kind in kinds]
-        text = resources.files("substrate.generators.clevrer").joinpath("from_truth.md").read_text("utf-8")
+        text = resources.files("research.generators").joinpath("from_truth.md").read_text("utf-8")
         filled = text.format(
             file=self._path.name,
             seed=self._seed,

@@ -31,7 +31,7 @@ MOST = 400
 _PAGES, _SAID = "pages", "said.json"
 
 
-class Kept:
+class PartCache:
     """The cached parts; a missing part is made on demand.
 
     Args:
@@ -91,20 +91,20 @@ benchmark, the file, the function that makes it and the folder for its pages.
 """
 
 
-def keeping(workspace: Workspace, stages: Stages, kept: Kept | None) -> Keep:
+def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache | None) -> Keep:
     """Cache parts under the inputs of their benchmark's answers, as the ledger records them.
 
     The key holds the parameters and outs of the answers' stage and of the stages that it needs. If the ledger
     lacks one of them, the part is made each time.
     """
-    records = read_records(workspace) if kept else {}
+    records = read_records(workspace) if cache else {}
 
     def keep(part: str, benchmark: Benchmark, file: Path, make: Callable[[Path], Any], out: Path) -> Any:
         ways = needed(stages, [f"{benchmark.name}/answers"])
-        if not kept or not ways or not records.keys() >= {*ways}:
+        if not cache or not ways or not records.keys() >= {*ways}:
             return make(out)
         made = {name: (records[name].parameters, records[name].outs) for name in ways}
         shows = part, benchmark.name, workspace.settings.profile, sha256(file), made
-        return kept.part(shows, make, out)
+        return cache.part(shows, make, out)
 
     return keep

@@ -1,0 +1,67 @@
+"""Terms and triples in N-Triples, in one spelling each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term, Triple, check_terms
+from substrate.base.limits import LIMITS
+
+DEEPEST = LIMITS.depth // 2
+"""The deepest nesting of triple terms; each level has two brackets."""
+
+
+def text_of(triple: Triple) -> str:
+    """A triple's one spelling in N-Triples, without the closing full stop.
+
+    >>> text_of((ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
+    '<urn:s> <urn:p> "a"'
+
+    Raises:
+        TypeError: a term cannot be the subject, predicate or object of a triple.
+    """
+    check_terms(triple)
+    subject, predicate, object_ = triple
+    return f"{subject} {predicate} {spelled(object_)}"
+
+
+def spelled(term: Term) -> str:
+    """A term as :func:`text_of` spells it.
+
+    >>> spelled(ox.Triple(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
+    '<<( <urn:s> <urn:p> "a" )>>'
+
+    Raises:
+        ValueError: triple terms are nested so deeply that a parser would exhaust its stack.
+    """
+    if not isinstance(term, ox.Triple):
+        return str(term)
+    inner, depth = term.object, 1
+    while isinstance(inner, ox.Triple):
+        inner, depth = inner.object, depth + 1
+        if depth > DEEPEST:
+            raise ValueError(f"its triple terms stand more than {DEEPEST} deep inside one another")
+    return f"<<( {term} )>>"
+
+
+def quads_of(texts: Iterable[str]) -> list[ox.Quad]:
+    """Quads parsed from the spellings of :func:`text_of`.
+
+    >>> quads_of(['<urn:s> <urn:p> "a"'])[0].object.value
+    'a'
+    """
+    lines = "".join([f"{text} .\n" for text in texts])
+    return list(ox.parse(lines, ox.RdfFormat.N_TRIPLES))
+
+
+def texts_of(quads: Iterable[ox.Quad]) -> list[str]:
+    """Spell each quad of the default graph as :func:`text_of` does.
+
+    >>> texts_of([ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a"))])
+    ['<urn:s> <urn:p> "a"']
+    """
+    lines = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
+    # Without an output, `serialize` returns bytes; line feeds inside literals are escaped
+    return lines.decode().split(" .\n")[:-1]  # pyright: ignore[reportOptionalMemberAccess]
