@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 from benchmarks.speed import measure
 from benchmarks.speed.benches import BENCHES
 from benchmarks.speed.clevrer import made, programs_of
 from benchmarks.speed.executor import Executor
 from benchmarks.worlds import rows
-from orchestration.cli.main import app
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.film import decode_film
@@ -32,8 +31,7 @@ def test_a_bench_runs_beside_its_peer(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(measure, "_ENOUGH", 0.0)
     sizes = SIZES.get(name, ("40",))
     options = [part for size in sizes for part in ("--size", size)]
-    done = CliRunner().invoke(app, ["bench", name, "--json", *options])
-    assert done.exit_code == 0, done.output
+    done = invoke("bench", name, "--json", *options)
     figures = [json.loads(line) for line in done.stdout.splitlines()]
     assert [figure["size"] for figure in figures] == [int(size) for size in sizes]
     for figure in figures:
@@ -57,8 +55,7 @@ def test_the_executor_beside_which_clevrer_is_measured_gives_the_same_answers() 
 
 
 def test_an_unknown_bench_is_refused() -> None:
-    done = CliRunner().invoke(app, ["bench", "nothing"])
-    assert done.exit_code == 1
+    done = invoke("bench", "nothing", code=1)
     assert "no benchmark 'nothing'" in done.output
 
 

@@ -7,11 +7,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from commands import invoke
 from runnable_pages import Block, Page
 from shared_project import run
-from typer.testing import CliRunner
-
-from orchestration.cli.main import app
 
 PAGE = Page("how-to-trace.md")
 DRIFTED = "substrate verify --no-recompute"
@@ -31,7 +29,7 @@ def output(project: Path, block: Block) -> str:
     for line in block.text.splitlines():
         program, *arguments = shlex.split(line)
         if program == "substrate":
-            done = CliRunner().invoke(app, arguments)
+            done = invoke(*arguments, code=None)
             assert done.exit_code == (line == DRIFTED), f"{line}\n{done.output}"
             printed += done.stdout
         else:

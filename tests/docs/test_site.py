@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import python
 
 pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings_handlers.python")
@@ -57,14 +56,8 @@ def test_a_broken_link_stops_it(folder: Path) -> None:
     page = folder / "docs/index.md"
     page.write_text(page.read_text("utf-8") + "\n[nowhere](no-such-page.md)\n", "utf-8")
     (folder / "pages.yml").write_text("INHERIT: mkdocs.yml\nplugins: []\n", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", "pages.yml"],
-        cwd=folder,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ("-m", "mkdocs", "build", "--strict", "--config-file", "pages.yml")
+    done = python(*command, cwd=folder, NO_MKDOCS_2_WARNING="1")
     assert done.returncode != 0
     broken = [line for line in done.stderr.splitlines() if line.startswith("WARNING")]
     assert len(broken) == 1
@@ -95,10 +88,4 @@ def test_a_site_without_a_report_says_what_makes_it(folder: Path) -> None:
 
 
 def script(folder: Path, name: str, given: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, ROOT / "scripts" / name, given],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python(ROOT / "scripts" / name, given, cwd=folder)

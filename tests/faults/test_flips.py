@@ -7,9 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from byte_flips import flips, summary, verified
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.outcomes import last_outcome, record_outcome
 
@@ -17,7 +16,7 @@ SEED = 20
 
 
 def verify(*more: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["verify", "--no-recompute", *more])
+    result = invoke("verify", "--no-recompute", *more, code=None)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.output
 

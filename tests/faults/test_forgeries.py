@@ -6,18 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke, told
 
-from orchestration.cli.main import app
 from substrate import EventLog
 
 LINES = [(tick, f'A <urn:s> <urn:p> "{tick}" .') for tick in range(6)]
-
-
-def invoke(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def made(lines: list[tuple[int, str]]) -> EventLog:
@@ -38,4 +31,4 @@ def test_a_log_that_was_forged_does_not_have_the_head_that_somebody_kept(how: st
     file, head = tmp_path / "log.rdfp", made(LINES).digest
     FORGED[how]().save(file)
     invoke("log", "verify", file)  # its chain holds
-    assert "the digest is" in invoke("log", "verify", file, "--digest", head, code=1)
+    assert "the digest is" in told("log", "verify", file, "--digest", head, code=1)

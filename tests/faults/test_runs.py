@@ -14,21 +14,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from typer.testing import CliRunner
+from commands import hold, invoke
 
 from orchestration.base.project_lock import project_lock
-from orchestration.cli.main import app
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
-HOLD = """
-import sys, time
-from pathlib import Path
-from orchestration.base.project_lock import project_lock
-with project_lock(Path(sys.argv[1]), "a long run"):
-    print("held", flush=True)
-    time.sleep(600)
-"""
 
 
 def substrate(
@@ -100,23 +91,14 @@ def test_a_run_whose_terminal_is_gone_ends_though_nobody_reads_what_it_says(
 
 def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(root)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout
-    assert holder.stdout.readline() == "held\n"
-    try:
+    with hold(root, 600) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
         for command in (("materialize", "babi/dataset"), ("accept", "a reason")):
-            second = CliRunner().invoke(app, command)
-            assert second.exit_code == 1
+            second = invoke(*command, code=1)
             assert f"a run is under way: process {holder.pid} (a long run), since " in second.stderr
             assert not (root / "data").exists()
-    finally:
         holder.kill()
-        holder.wait()
     with project_lock(root), project_lock(root):
         pass  # the lock ended with its process, and a process may take it twice
 

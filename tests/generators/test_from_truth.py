@@ -7,9 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from research.generators.from_truth import Recorded, depth_of, explanatory
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
@@ -82,13 +81,12 @@ def test_the_command_writes_questions_in_the_official_format(tmp_path: Path) -> 
     still = msgspec.structs.replace(CHAIN, scene_index=8, collisions=[])
     events.write_bytes(b"".join(msgspec.json.encode(scene) + b"\n" for scene in (CHAIN, still)))
     command = ["generate", "clevrer", "--from-truth", str(events), "--out", str(out), "--json"]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
+    done = invoke(*command)
     assert json.loads(done.stdout.splitlines()[-1])["scenes"] == 1, "the still video has nothing to ask about"
     ((scene, group),) = read_questions(out / "questions.json").items()
     assert (scene, group.questions) == (7, explanatory(CHAIN, 20))
     again = tmp_path / "again"
-    CliRunner().invoke(app, [*command[:5], str(again)])
+    invoke(*command[:5], str(again), code=None)
     assert (again / "questions.json").read_bytes() == (out / "questions.json").read_bytes()
     sheet = (out / "DATASHEET.md").read_text("utf-8")
     assert f"{len(group.questions)} questions about 1 videos" in sheet

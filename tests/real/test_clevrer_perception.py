@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from typer.testing import CliRunner
-
-from orchestration.cli.main import app
+from commands import invoke
 
 VIDEOS = (70, 81, 95, 97, 180, 216, 242, 296)
 
@@ -22,8 +20,7 @@ def test_events_have_chances_intervals_and_places(real_data: Path, tmp_path: Pat
             name = f"sim_{video:05d}.json"
             (folder / name).write_bytes(archive.read(f"processed_proposals/{name}"))
     given = ["--proposals", str(folder), "--out", str(out), "--logs", str(tmp_path / "logs")]
-    result = CliRunner().invoke(app, ["perceive", "clevrer", *given])
-    assert result.exit_code == 0, result.output
+    invoke("perceive", "clevrer", *given)
     lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert [line["scene_index"] for line in lines] == sorted(VIDEOS)
     for line in lines:

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
 from substrate.base.files import sha256
@@ -61,10 +59,7 @@ def test_real_questions_run_through_the_platform_and_a_changed_file_is_seen(
     root = make_project()
     files = clevrer_files(real_data, tmp_path)
     options = [option for override in named(clevrer=files) for option in ("--set", override)]
-    done = CliRunner().invoke(
-        app, ["reproduce", "--tables", "--profile", "local", "--only", "clevrer", *options]
-    )
-    assert done.exit_code == 0, done.output
+    done = invoke("reproduce", "--tables", "--profile", "local", "--only", "clevrer", *options)
 
     explanatory = read_score(root, EXPLANATORY)
     assert (explanatory["correct"], explanatory["n"]) == (564, 564)
@@ -80,8 +75,7 @@ def test_real_questions_run_through_the_platform_and_a_changed_file_is_seen(
     assert "not compared: split validation there, explanatory_train here" in table
     assert "official files of the user" in done.output
 
-    traced = CliRunner().invoke(app, ["trace", EXPLANATORY, "--profile", "local", "--json"])
-    assert traced.exit_code == 0, traced.output
+    traced = invoke("trace", EXPLANATORY, "--profile", "local", "--json")
     way = json.loads(traced.stdout)["trace"]
     assert way["problems"] == []
     (source,) = way["sources"]
@@ -92,10 +86,8 @@ def test_real_questions_run_through_the_platform_and_a_changed_file_is_seen(
     rows = (root / "artifacts/local/clevrer/answers.jsonl").read_bytes().splitlines()
     row = decode(rows[0])
     question = f"{row.scene}/{row.question}"
-    again = CliRunner().invoke(
-        app, ["trace", EXPLANATORY, "--profile", "local", "--question", question, "--reexecute", "--json"]
-    )
-    assert again.exit_code == 0, again.output
+    given = ("--profile", "local", "--question", question)
+    again = invoke("trace", EXPLANATORY, *given, "--reexecute", "--json")
     assert json.loads(again.stdout)["reexecution"]["same_row"]
 
     # A changed file is seen.
@@ -103,22 +95,15 @@ def test_real_questions_run_through_the_platform_and_a_changed_file_is_seen(
         beginning = lines.readlines()[:100]
     with gzip.open(files["questions"], "wb") as lines:
         lines.writelines(beginning)
-    changed = CliRunner().invoke(app, ["trace", EXPLANATORY, "--profile", "local"])
-    assert changed.exit_code == 1
+    changed = invoke("trace", EXPLANATORY, "--profile", "local", code=1)
     assert "is not what clevrer/dataset read" in " ".join(changed.stdout.split())
     stages = [f"clevrer/{stage}" for stage in ("dataset", "logs", "answers", "scores")]
     run_stages(stages, WorkspaceResource(profile="local", overrides=named(clevrer=files)))
     assert 0 < read_score(root, EXPLANATORY)["n"] < 564
 
 
-@pytest.mark.parametrize("what", ["events", "questions"])
-def test_a_file_that_is_not_there_is_named(
-    make_project: Callable[..., Path], tmp_path: Path, what: str
-) -> None:
+def test_a_file_that_is_not_there_is_named(make_project: Callable[..., Path], tmp_path: Path) -> None:
     make_project()
-    override = f"profiles.local.clevrer.{what}={tmp_path / 'absent.json'}"
-    done = CliRunner().invoke(
-        app, ["reproduce", "--tables", "--profile", "local", "--only", "clevrer", "--set", override]
-    )
-    assert done.exit_code == 1
+    override = f"profiles.local.clevrer.events={tmp_path / 'absent.json'}"
+    done = invoke("reproduce", "--profile", "local", "--only", "clevrer", "--set", override, code=1)
     assert "absent.json" in done.output

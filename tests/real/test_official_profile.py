@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 import yaml
+from commands import invoke, printed, told
 from projects import ROOT
-from typer.testing import CliRunner
 
 from orchestration.benchmarks.babi import STORIES
 from orchestration.benchmarks.clevrer import SCENES
-from orchestration.cli.main import app
 from orchestration.fetch.downloads import unpack
 from orchestration.project import open_workspace
 from orchestration.settings import REAL
@@ -29,18 +28,13 @@ from substrate.domains.clevrer.format import read_questions
 PINS = ("pins/real.json", "pins/real", "pins/real.accepted.jsonl")
 
 
-def substrate(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, [*arguments])
-    return result.exit_code, result.output
-
-
 @pytest.fixture
 def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose profile `real` has the questions with true events and the simulation alone."""
+    """A project whose profile `real` has the public scene graphs and the simulation alone."""
     root = make_project()
     path = root / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))
-    names = ("clevrer", "met", "twin")
+    names = ("gqa_scenes", "met", "twin")
     parameters["profiles"]["real"] = {name: parameters["profiles"]["real"][name] for name in names}
     path.write_text(yaml.safe_dump(parameters), "utf-8")
     monkeypatch.setenv(REAL, str(real_data))
@@ -51,46 +45,33 @@ def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytes
 def test_official_files_are_computed_pinned_and_held(
     small: Path, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, output = substrate("reproduce", "--profile", "real")
-    assert code == 0, output
-    artifacts = small / "artifacts/real"
-    code, output = substrate("accept", "--profile", "real", "the first")
-    assert code == 0, output
-    code, output = substrate("reproduce", "--profile", "real", "--fail-on-drift")
-    assert code == 0, output
-    assert substrate("verify", "--profile", "real", "--no-recompute")[0] == 0
-
-    score = json.loads((artifacts / "scores/clevrer.explanatory.per_question.json").read_bytes())
-    assert (score["data"], score["split"]) == (
-        "official",
-        "explanatory_train and questions_train_causalsight",
-    )
-    code, output = substrate("trace", "clevrer/explanatory/per_question", "--profile", "real")
-    assert code == 0, output
-    assert "ground_truth_train.jsonl.gz" in output
+    real, number = ("--profile", "real"), "gqa_scenes/by_id/accuracy"
+    invoke("reproduce", *real)
+    invoke("accept", *real, "the first")
+    invoke("reproduce", *real, "--fail-on-drift")
+    invoke("verify", *real, "--no-recompute")
+    answers = small / "artifacts/real/gqa_scenes/answers.jsonl"
+    scores = small / "artifacts/real/scores/gqa_scenes.by_id.accuracy.json"
+    assert json.loads(scores.read_bytes())["data"] == "official"
+    assert "graphvqa_debug_sceneGraphs.json" in printed("trace", number, *real)
 
     # A row, a score and an input that somebody changed are each named.
-    answers, originals = artifacts / "clevrer/answers.jsonl", {}
-    for path, old, new in (
-        (answers, b'"correct": true', b'"correct": false'),
-        (artifacts / "scores/clevrer.explanatory.per_question.json", b"564", b"563"),
-    ):
-        originals[path] = path.read_bytes()
-        path.write_bytes(originals[path].replace(old, new, 1))
+    originals = {path: path.read_bytes() for path in (answers, scores)}
+    answers.write_bytes(originals[answers].replace(b'"correct": true', b'"correct": false', 1))
+    scores.write_bytes(originals[scores].replace(b'"n": 2', b'"n": 3', 1))
+    assert all(path.read_bytes() != data for path, data in originals.items())
     doctored = tmp_path / "doctored"
-    shutil.copytree(real_data / "smallville", doctored / "smallville")
-    shutil.copytree(real_data / "clevrer", doctored / "clevrer", ignore=shutil.ignore_patterns("*.zip"))
+    for name in ("smallville", "gqa"):
+        shutil.copytree(real_data / name, doctored / name)
     (doctored / "smallville/master_movement_n25.json.gz").write_bytes(gzip.compress(b"{}"))
     monkeypatch.setenv(REAL, str(doctored))
-    code, output = substrate("verify", "--profile", "real", "--no-recompute")
-    assert code == 1
-    assert "clevrer/answers.jsonl" in output
-    assert "scores/clevrer.explanatory.per_question.json" in output
+    output = told("verify", *real, "--no-recompute", code=1)
+    assert "gqa_scenes/answers.jsonl" in output
+    assert "scores/gqa_scenes.by_id.accuracy.json" in output
     assert "smallville/master_movement_n25.json.gz" in output
     for path, data in originals.items():
         path.write_bytes(data)
-    code, output = substrate("reproduce", "--profile", "real")
-    assert code == 1
+    output = told("reproduce", *real, code=1)
     assert "master_movement_n25.json.gz: has SHA-256 44136fa355b3" in output
 
 
@@ -104,14 +85,12 @@ def test_without_the_files_the_pinned_numbers_are_shown(
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, root / name)
     monkeypatch.delenv(REAL, raising=False)
-    code, output = substrate("reproduce", "--profile", "real", "--fail-on-drift")
-    assert code == 0, output
+    output = told("reproduce", "--profile", "real", "--fail-on-drift")
     assert "As pinned: CLEVRER: explanatory, per question 564 of 564 (100.00 %)" in output
     assert len(output.partition("The paper's")[2].splitlines()) <= 10
     assert "to get: babi/en: substrate fetch real" in output
     assert f"not in {root / 'downloads/real'}" in output
-    code, output = substrate("verify", "--profile", "real")
-    assert code == 0, output
+    output = told("verify", "--profile", "real")
     assert "not looked at, since these official files are not there" in output
     assert "clevrer/proposals.zip" in output
 

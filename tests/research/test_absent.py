@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import python
 from projects import LINKED, ROOT
 
 
@@ -27,13 +25,7 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     made = reproduced / "artifacts/sample"
     for name in ("tables", "report", "questions"):
         shutil.rmtree(made / name)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "orchestration.cli.main", "reproduce"],
-        env=os.environ | {"PYTHONPATH": str(checkout)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-P", "-m", "orchestration.cli.main", "reproduce", PYTHONPATH=str(checkout))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (made / "tables").glob("*.md")} >= {"clevrer.md", "transfer.md", "twin.md"}
     assert (made / "report/index.html").is_file()

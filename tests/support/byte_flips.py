@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from orchestration.ledger.verification import Report
 from orchestration.rendering.drift import render_text
 
@@ -72,7 +71,7 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
 def verified(file: str, at: int, by: int) -> Flip:
     """The command's output while a byte of a file is another."""
     in_rows = file.endswith((".jsonl", ".csv"))
-    result = CliRunner().invoke(app, ["verify", "--no-recompute", "--json"])
+    result = invoke("verify", "--no-recompute", "--json", code=None)
     if result.exception and not isinstance(result.exception, SystemExit):
         stack = "".join(traceback.format_exception(result.exception))
         return Flip(file, at, by, "traceback", in_rows, False, stack)

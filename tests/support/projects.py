@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import invoke
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKED = ("substrate", "orchestration", "research", "tboxes")
@@ -103,18 +104,13 @@ def reproduced_once(cache: Path, profile: str) -> Path:
 
 def reproduce(root: Path, profile: str) -> None:
     """Make a project, and reproduce it to its end under a profile."""
-    from typer.testing import CliRunner
-
-    from orchestration.cli.main import app
-
     with pytest.MonkeyPatch.context() as monkeypatch:
         write_project(root, scenes=3)
         enter(root, monkeypatch)
         # The test that comes first may serve a model of its own.
         monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
         init_dvc(root)
-        result = CliRunner().invoke(app, ["reproduce", "--profile", profile])
-        assert result.exit_code == 0, result.output
+        invoke("reproduce", "--profile", profile)
         shutil.rmtree(root / ".dvc/cache", ignore_errors=True)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import invoke
 from projects import ROOT
-from typer.testing import CliRunner
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -46,12 +46,10 @@ def run(folder: Path, *command: str, check: bool = True) -> subprocess.Completed
 def _substrate(
     folder: Path, command: tuple[str, ...], environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    from orchestration.cli.main import app
-
     with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
         for name, value in environment.items():
             patch.setenv(name, value)
-        done = CliRunner().invoke(app, list(command[1:]))
+        done = invoke(*command[1:], code=None)
     return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
 

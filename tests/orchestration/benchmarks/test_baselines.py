@@ -18,13 +18,12 @@ import msgspec
 import pytest
 import yaml
 from clevrer_scenes import annotation, question
+from commands import invoke
 from model_server import KEY, model_server, some_answer, text_of
-from typer.testing import CliRunner
 from villages import write_specs
 
 from orchestration.base.http import Clock
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
-from orchestration.cli.main import app
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, instance, run_stages
 from orchestration.models import asking
@@ -370,7 +369,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run(force=True)["n"] == 8
     assert answers.read_bytes() == first
-    alone = CliRunner().invoke(app, ["materialize", "controlled/dataset"])
+    alone = invoke("materialize", "controlled/dataset", code=None)
     assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
     set_parameters(root, controlled={"n": 9})
     assert run()["n"] == 0, "a transcript that lacks an answer is none"
@@ -390,8 +389,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
 ) -> None:
     root = make_project(scenes=1)
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
-    result = CliRunner().invoke(app, ["reproduce", "--tables", "--only", "gqa_vision", "--set", "seed=20"])
-    assert result.exit_code == 0, result.output
+    result = invoke("reproduce", "--tables", "--only", "gqa_vision", "--set", "seed=20")
     (line,) = [
         line for line in result.stdout.splitlines() if line.startswith("gqa_vision/photograph/accuracy")
     ]

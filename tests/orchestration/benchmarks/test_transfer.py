@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
-
-from orchestration.cli.main import app
+from commands import invoke
 
 STORY = (
     "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went "
     "to the garden.\n5 Where is the milk? \tgarden\t2 4\n"
 )
-
-
-def run(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture
@@ -30,8 +23,7 @@ def tasks(tmp_path: Path) -> Path:
 
 
 def test_a_story_is_answered_with_the_facts_it_rests_on(tasks: Path, tmp_path: Path) -> None:
-    result = run("answer", "babi", "--tasks", str(tasks), "--out", str(tmp_path / "rows.jsonl"))
-    assert result.exit_code == 0, result.output
+    result = invoke("answer", "babi", "--tasks", str(tasks), "--out", str(tmp_path / "rows.jsonl"))
     assert result.stdout.splitlines()[-1] == "2 questions, 2 of 2 correct (100.00%)"
     first, second = map(json.loads, (tmp_path / "rows.jsonl").read_text("utf-8").splitlines())
     assert (first["subset"], first["split"], first["scene"], first["question"]) == ("qa2", "test", 0, 3)
@@ -40,8 +32,7 @@ def test_a_story_is_answered_with_the_facts_it_rests_on(tasks: Path, tmp_path: P
 
 
 def test_why_names_sentences_and_ticks(tasks: Path) -> None:
-    result = run("explain", "babi/qa2/0/5", "--tasks", str(tasks))
-    assert result.exit_code == 0, result.output
+    result = invoke("explain", "babi/qa2/0/5", "--tasks", str(tasks))
     assert "Mary went to the garden. => tick 4" in result.stdout
     assert "answer: garden" in result.stdout
 
@@ -52,21 +43,19 @@ def given(gqa: Path) -> tuple[str, ...]:
 
 @pytest.fixture
 def gqa(tmp_path: Path) -> Path:
-    result = run("generate", "gqa", "--out", str(tmp_path / "gqa"), "--scenes", "3", "--seed", "4")
-    assert result.exit_code == 0, result.output
+    invoke("generate", "gqa", "--out", str(tmp_path / "gqa"), "--scenes", "3", "--seed", "4")
     return tmp_path / "gqa"
 
 
 def test_each_question_is_answered_by_name_and_by_id(gqa: Path, tmp_path: Path) -> None:
-    result = run("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
-    assert result.exit_code == 0, result.output
+    invoke("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
     keys = [(row["scene"], row["question"], row["subset"]) for row in rows]
     assert keys == sorted(keys)
     assert {row["subset"] for row in rows} == {"by_name", "by_id"}
     assert sum(row["correct"] for row in rows if row["subset"] == "by_id") == len(rows) / 2
     scene, question, subset = keys[0]
-    why = run("explain", f"gqa/{subset}/{scene}/{question}", *given(gqa))
+    why = invoke("explain", f"gqa/{subset}/{scene}/{question}", *given(gqa))
     assert f"answer: {rows[0]['predicted']}" in why.stdout
 
 
@@ -74,14 +63,12 @@ def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) 
     graphs = json.loads((gqa / "sceneGraphs.json").read_text("utf-8"))
     graphs.pop("1")
     (gqa / "sceneGraphs.json").write_text(json.dumps(graphs), "utf-8")
-    result = run("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
-    assert result.exit_code == 1
+    result = invoke("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"), code=1)
     assert "image 1" in result.stderr
     assert not (tmp_path / "rows.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["clevrer/1", "babi/qa1/0", "gqa/by_sight/0/1", "chess/1/2"])
 def test_a_name_of_no_answer_is_refused(name: str) -> None:
-    result = run("explain", name)
-    assert result.exit_code == 1
+    result = invoke("explain", name, code=1)
     assert "Write" in result.stderr

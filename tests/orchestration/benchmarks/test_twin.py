@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.project import open_workspace
@@ -19,12 +18,6 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import count
 from orchestration.scoring.scores import score
 from substrate.domains.rows import decode
-
-
-def run(*arguments: object, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == code, result.output
-    return result
 
 
 def materialize(*names: str, partitions: int = 2) -> None:
@@ -38,8 +31,8 @@ def materialize(*names: str, partitions: int = 2) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as `generate` and `answer` leave it."""
     folder = tmp_path_factory.mktemp("twin")
-    run("generate", "twin", "--out", folder, "--specs", 9, "--seed", 20)
-    answered = run("answer", "twin", "--specs", folder / "specs.jsonl", "--out", folder / "rows.jsonl")
+    invoke("generate", "twin", "--out", folder, "--specs", 9, "--seed", 20)
+    answered = invoke("answer", "twin", "--specs", folder / "specs.jsonl", "--out", folder / "rows.jsonl")
     assert answered.stdout.splitlines()[-1] == "18 questions, 18 of 18 correct (100.00%)"
     return folder
 
@@ -124,10 +117,7 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
     answers = write(specs.with_name("model.jsonl"), records)
     numbers = BENCHMARKS[benchmark].numbers
     counted = count(answers, numbers, BENCHMARKS[benchmark].metrics)
-    scores = {
-        score["name"]: score
-        for score in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
-    }
+    scores = graded(answers, specs)
     for name, (correct, n) in counted.items():
         assert (correct, n) == tuple(
             scores[f"twin/{name.rpartition('/')[2]}"][key] for key in ("correct", "n")
@@ -140,16 +130,11 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
 
 def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, rows: Path) -> None:
     records = minimal(rows, lambda row: "no")
-    scored = run("score", "twin", write(specs.with_name("no.jsonl"), records[::-1]), "--specs", specs)
-    scores = {
-        score["name"]: score
-        for score in json.loads(
-            run("score", "twin", specs.with_name("no.jsonl"), "--specs", specs, "--json").stdout
-        )
-    }
-    graded = [decode(line) for line in rows.read_bytes().splitlines()]
-    pairs = list(zip(graded[::2], graded[1::2], strict=True))
-    assert scores["twin/per_arm"]["correct"] == sum(row.expected == "no" for row in graded)
+    scored = invoke("score", "twin", write(specs.with_name("no.jsonl"), records[::-1]), "--specs", specs)
+    scores = graded(specs.with_name("no.jsonl"), specs)
+    answered = [decode(line) for line in rows.read_bytes().splitlines()]
+    pairs = list(zip(answered[::2], answered[1::2], strict=True))
+    assert scores["twin/per_arm"]["correct"] == sum(row.expected == "no" for row in answered)
     assert scores["twin/joint"]["correct"] == sum(a.expected == b.expected == "no" for a, b in pairs)
     assert scores["twin/divergence"]["correct"] == sum(a.expected == b.expected for a, b in pairs)
     assert scores["twin/control/divergence"]["wilson"] == [0.438503, 1.0]
@@ -192,7 +177,7 @@ def test_answers_that_cannot_be_graded_are_refused_by_line(
     spoil: Callable[[list[Any]], list[Any]], message: str, specs: Path, rows: Path
 ) -> None:
     bad = write(specs.with_name("bad.jsonl"), spoil(minimal(rows, lambda row: row.expected)))
-    result = run("score", "twin", bad, "--specs", specs, code=1)
+    result = invoke("score", "twin", bad, "--specs", specs, code=1)
     assert message in result.stderr
     assert not result.stdout
 
@@ -201,9 +186,9 @@ def test_nothing_is_graded_against_specifications_without_gold(specs: Path, rows
     records = [json.loads(line) for line in specs.read_text("utf-8").splitlines()]
     del records[2]["gold"]
     bare = write(specs.with_name("bare.jsonl"), records)
-    assert "specification 2 has no gold" in run("score", "twin", rows, "--specs", bare, code=1).stderr
+    assert "specification 2 has no gold" in invoke("score", "twin", rows, "--specs", bare, code=1).stderr
     assert (
-        run("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl")).stdout.splitlines()[-1]
+        invoke("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl")).stdout.splitlines()[-1]
         == "18 questions, 16 of 16 correct (100.00%), 2 without gold"
     )
 
@@ -213,15 +198,17 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
         (row.scene, row.question): row.predicted for row in map(decode, rows.read_bytes().splitlines())
     }
     for number, arm in ((4, 0), (8, 1)):
-        why = run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--steps")
+        why = invoke("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--steps")
         assert why.stdout.splitlines()[1] == f"answer: {expected[number, arm]}"
-        record = json.loads(run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout)
+        record = json.loads(
+            invoke("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout
+        )
         *_, step = record["parts"][0]["steps"]
         assert (step["missed"] == []) is (record["answer"] == "yes")
         assert record["logs"].keys() == {"", f"arm {'ba'[arm]}"}
-    assert "no question is named" in run("explain", "twin/4/c", "--specs", specs, code=1).stderr
+    assert "no question is named" in invoke("explain", "twin/4/c", "--specs", specs, code=1).stderr
 
 
 def graded(answers: Path, specs: Path) -> dict[str, Any]:
-    scores = json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
+    scores = json.loads(invoke("score", "twin", answers, "--specs", specs, "--json").stdout)
     return {score["name"]: score for score in scores}

@@ -16,11 +16,10 @@ from zipfile import ZipFile
 import msgspec
 import pytest
 from clevrer_scenes import annotation, question
-from typer.testing import CliRunner
+from commands import invoke
 
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.own_files import answer_files
-from orchestration.cli.main import app
 from substrate.domains.clevrer.format import SHAPES
 
 COUNT = question("objects count", "4")
@@ -44,20 +43,8 @@ class Files:
         self.questions.write_text(json.dumps([{"scene_index": scene, "questions": questions}]), "utf-8")
 
     def run(self, *more: str) -> Any:
-        return CliRunner().invoke(
-            app,
-            [
-                "answer",
-                "clevrer",
-                "--annotations",
-                str(self.annotations),
-                "--questions",
-                str(self.questions),
-                "--out",
-                str(self.out),
-                *more,
-            ],
-        )
+        given = ("--annotations", self.annotations, "--questions", self.questions, "--out", self.out)
+        return invoke("answer", "clevrer", *given, *more, code=None)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -236,8 +223,7 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     )
     files.ask([question(partner, "sphere")])
     given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--steps"])
-    assert result.exit_code == 0, result.output
+    result = invoke("explain", "clevrer/7/0", *given, "--steps")
     for part in (
         "SELECT ?event ?type ?frame ?number",
         "tick  30  insert   event:1 a :Collision; :frame 30;",
@@ -245,10 +231,10 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
     ):
         assert part in result.stdout
     assert result.stdout.splitlines()[1] == "answer: sphere"
-    full = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--full"])
+    full = invoke("explain", "clevrer/7/0", *given, "--full", code=None)
     whole = "<urn:clevrer:7:event:1> <urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>"
     assert f"tick  30  insert   {whole}" in full.stdout
-    record = json.loads(CliRunner().invoke(app, ["explain", "clevrer/7/0", *given, "--json"]).stdout)
+    record = json.loads(invoke("explain", "clevrer/7/0", *given, "--json", code=None).stdout)
     evidence = [piece for step in record["parts"][0]["steps"] for piece in step["evidence"]]
     assert (30, "insert", whole) in {(piece["tick"], piece["op"], piece["triple"]) for piece in evidence}
 
@@ -260,8 +246,7 @@ def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Fi
     future = "events objects cube filter_shape unique filter_collision unique unseen_events belong_to"
     files.ask([question(ask, kind="explanatory", choices=[right, wrong]), question(future, "no", number=1)])
     given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-    result = CliRunner().invoke(app, ["explain", "clevrer/7/0", *given])
-    assert result.exit_code == 0, result.output
+    result = invoke("explain", "clevrer/7/0", *given)
     lines = result.stdout.splitlines()
     assert len(lines) <= 15
     assert lines[0] == "rule: the program, read from what was filmed"
@@ -269,7 +254,7 @@ def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Fi
     assert [line.startswith("  FAILED ") for line in lines[3:5]] == [False, True]
     assert lines[5].startswith("premises of choice 1")
     assert any("the green " in line for line in lines[6:-1]), "objects by what they look like"
-    predicted = CliRunner().invoke(app, ["explain", "clevrer/7/1", *given]).stdout
+    predicted = invoke("explain", "clevrer/7/1", *given, code=None).stdout
     assert predicted.startswith("rule: Algorithm 3, configuration C: ")
     assert "tau = 1.7 within a horizon of 300 frames\n" in predicted
 
@@ -292,9 +277,7 @@ def possible(files: Files, record: dict[str, Any], worlds: int) -> Any:
     files.annotations.write_text(json.dumps(record), "utf-8")
     files.ask([question("events objects filter_collision count", "1")])
     events = ["--events", str(files.annotations), "--questions", str(files.questions)]
-    return CliRunner().invoke(
-        app, ["answer", "clevrer", *events, "--out", str(files.out), "--worlds", str(worlds)]
-    )
+    return invoke("answer", "clevrer", *events, "--out", str(files.out), "--worlds", str(worlds), code=None)
 
 
 @pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (1, 1.0)])
@@ -331,7 +314,7 @@ def test_positions_may_lie_beside_the_events(files: Files, shape: str, given: st
         both[0].write_text(json.dumps(record), "utf-8")
         source = files.annotations if given == "--annotations" else both[0]
         options = [given, str(source), "--questions", str(files.questions), "--out", str(files.out)]
-        return CliRunner().invoke(app, ["answer", "clevrer", *options, *more])
+        return invoke("answer", "clevrer", *options, *more, code=None)
 
     things = [thing | {"shape": shape} if not thing["id"] else thing for thing in EVENTS["objects"]]
     both[1].write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
@@ -391,8 +374,7 @@ def test_tasks_of_any_number_are_answered_in_the_order_of_their_numbers(tmp_path
     for name in ("qa21_other_test", "qa01_first_test", "qa10_indefinite_test", "qa0_none_test"):
         story = "1 Mary moved to the park.\n2 Where is Mary? \tpark\t1\n"
         (tasks / f"{name}.txt").write_text(story, encoding="utf-8")
-    answered = CliRunner().invoke(app, ["answer", "babi", "--tasks", str(tasks), "--out", str(out)])
-    assert answered.exit_code == 0, answered.output
+    answered = invoke("answer", "babi", "--tasks", str(tasks), "--out", str(out))
     assert answered.stdout.splitlines()[-1] == "4 questions, 4 of 4 correct (100.00%)"
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert [row["subset"] for row in rows] == ["qa0", "qa1", "qa10", "qa21"]

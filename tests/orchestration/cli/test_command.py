@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from commands import invoke, python
 
 from orchestration.cli.main import SECTIONS, app
 from orchestration.cli.reproduce import tables_of
@@ -23,14 +23,7 @@ START = "from substrate.cli.launcher import main; main()"
 
 
 def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.argv[0] = 'substrate'; {START}", *arguments],
-        cwd=cwd,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python("-c", f"import sys; sys.argv[0] = 'substrate'; {START}", *arguments, cwd=cwd, **environment)
 
 
 def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> None:
@@ -57,8 +50,7 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
 def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
     arguments: list[str], message: str, tmp_path: Path
 ) -> None:
-    done = CliRunner().invoke(app, [str(tmp_path / "out") if a == "OUT" else a for a in arguments])
-    assert done.exit_code == 1
+    done = invoke(*(tmp_path / "out" if a == "OUT" else a for a in arguments), code=1)
     *before, error = done.stderr.splitlines()
     assert error.startswith(message)
     assert before in ([], ["loading the pipeline"])
@@ -107,59 +99,54 @@ def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(room, "reproduced", interrupted)
-    done = CliRunner().invoke(app, ["reproduce"])
-    assert done.exit_code == 130
+    done = invoke("reproduce", code=130)
     assert done.stderr.startswith("interrupted by SIGINT: ")
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_question_that_gqa_answers_twice_is_one_question(tmp_path: Path) -> None:
-    runner = CliRunner()
-    assert runner.invoke(app, ["generate", "gqa", "--scenes", "2", "--out", str(tmp_path)]).exit_code == 0
+    invoke("generate", "gqa", "--scenes", "2", "--out", str(tmp_path))
     graphs, questions = (next(tmp_path.glob(f"*{what}*")) for what in ("cene", "uestion"))
     total = len(json.loads(questions.read_bytes()))
     given = ["--scene-graphs", str(graphs), "--questions", str(questions), "--out", str(tmp_path / "rows")]
-    done = runner.invoke(app, ["answer", "gqa", *given])
+    done = invoke("answer", "gqa", *given)
     assert done.stdout.startswith(f"{total} questions, by_id ")
     assert f" of {total} correct" in done.stdout
     assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2 * total
 
 
 def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
-    runner = CliRunner()
     # A copy has other times: the first look reads what it holds, and finds it the same.
-    first = json.loads(runner.invoke(app, ["reproduce", "--json"]).stdout)
-    again = runner.invoke(app, ["reproduce", "--tables"])
-    assert again.exit_code == 0, again.output
+    first = json.loads(invoke("reproduce", "--json").stdout)
+    again = invoke("reproduce", "--tables")
     assert "Nothing to do: all " in again.stderr
     captions = [table.strip().rpartition("\n")[2].strip("*")[:60] for table in first["tables"]]
     assert all(caption in again.stdout for caption in captions)
     assert max(len(line) for line in again.stdout.splitlines() if not line.startswith("The report")) <= 110
-    alone = runner.invoke(app, ["reproduce"])
+    alone = invoke("reproduce")
     lines = alone.output.strip().splitlines()
     assert len(lines) <= 10
     assert lines[0].startswith("The paper's ")
     assert not any("verdict changed" in line for line in lines), "no verdict is pinned in this project"
     assert lines[-1].startswith("Nothing to do: ")
-    of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
+    of_one = invoke("reproduce", "--only", "babi", "--json")
     told = json.loads(of_one.stdout)
     assert (told["ran"], told["drifted"]) == (False, {})
     assert "babi/qa1/accuracy" in told["tables"][0]
     assert told["conclusion"][0].startswith("bAbI: mean, accuracy: ")
-    assert runner.invoke(app, ["reproduce", "--only", "babi", "--quiet"]).stderr == ""
+    assert invoke("reproduce", "--only", "babi", "--quiet").stderr == ""
 
 
 def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: Path) -> None:
-    runner = CliRunner()
-    assert runner.invoke(app, ["reproduce", "--only", "babi"]).exit_code == 0
+    invoke("reproduce", "--only", "babi")
     answers = reproduced / "artifacts/sample/babi/answers.jsonl"
     right = answers.read_bytes()
     os.utime(answers)
-    assert not json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)["ran"]
+    assert not json.loads(invoke("reproduce", "--only", "babi", "--json").stdout)["ran"]
     answers.write_bytes(right.replace(b'"correct": true', b'"correct": null', 1))
     assert answers.stat().st_size == len(right)
     assert answers.read_bytes() != right
-    done = json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)
+    done = json.loads(invoke("reproduce", "--only", "babi", "--json").stdout)
     assert done["ran"]
     assert answers.read_bytes() == right
 
@@ -176,7 +163,7 @@ def test_the_help_lists_each_command_once_under_what_a_reader_wants() -> None:
     commands = set(typer.main.get_group(app).commands)
     listed = [name for of_section in SECTIONS.values() for name in of_section]
     assert sorted(listed) == sorted(commands)
-    lines = CliRunner().invoke(app, ["--help"]).output.splitlines()
+    lines = invoke("--help").output.splitlines()
     assert all(len(line) < 80 for line in lines)
     assert [line for line in lines if line in {f"{title}:" for title in SECTIONS}] == [
         f"{t}:" for t in SECTIONS

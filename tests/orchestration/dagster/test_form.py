@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from commands import python
 
 from orchestration.dagster.form import FormError, form_of, judged
 from orchestration.definitions import build_definitions, defs
@@ -93,18 +91,12 @@ def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used() -> N
         "jobs = [defs.resolve_job_def(job.name) for job in defs.jobs]\n"
         "print(sorted({t for j in jobs for t in texts(j.run_config_schema.run_config_schema_type, '')}))"
     )
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=PARAMETERS.parent,
-        env=environment,
-        capture_output=True,
-        check=True,
-    )
+    path = f"{Path(__file__).parent}:{PARAMETERS.parent}/tests/support"
+    done = python("-c", script, cwd=PARAMETERS.parent, PYTHONPATH=path)
     # No step has settings of its own, and an experiment's name is held to be one.
     logger = [f"loggers.console.config.{key}" for key in ("log_level", "name")]
     named = "resources.workspace.config.experiment"
-    assert ast.literal_eval(done.stdout.decode()) == [*logger, "ops.STEP.config", named]
+    assert ast.literal_eval(done.stdout) == [*logger, "ops.STEP.config", named]
 
 
 def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
+from commands import hold
 from projects import ROOT, link_code
 
 from orchestration.dagster import assets, jobs
@@ -115,21 +116,6 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
         with pytest.raises(dg.DagsterResourceFunctionError) as refused:
             job.execute_in_process(instance=instance, run_config=config)
         assert "sample.json: is damaged" in str(refused.value.__cause__)
-
-
-HOLD = """import sys, time; from pathlib import Path
-from orchestration.base.project_lock import project_lock
-with project_lock(Path(sys.argv[1]), "a long run"):
-    print("held", flush=True); time.sleep(float(sys.argv[2]))"""
-
-
-def hold(root: Path, seconds: float) -> subprocess.Popen[str]:
-    """Another process that takes the lock of a project."""
-    command = [sys.executable, "-c", HOLD, str(root), str(seconds)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
 
 
 def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(

@@ -9,10 +9,9 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from commands import invoke, printed
 from scipy.stats import binomtest
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
@@ -35,12 +34,6 @@ def results(root: Path) -> dict[str, bytes]:
 
 def experiment(*overrides: str, name: str = "", stages: list[str] = CLEVRER) -> None:
     run_stages(stages, WorkspaceResource(profile="sample", overrides=list(overrides), experiment=name))
-
-
-def invoke(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout if code == 0 else result.stderr
 
 
 def graded(path: Path) -> dict[tuple[object, object], bool]:
@@ -138,41 +131,43 @@ def test_a_run_that_fails_leaves_nothing(reproduced: Path, monkeypatch: pytest.M
     with pytest.raises(RunError, match="controlled/dataset"):
         experiment("baselines.controlled.n=3", "baselines.attempts=1", stages=["controlled/dataset"])
     assert results(reproduced) == before
-    assert json.loads(invoke("experiment", "list", "--json")) == []
+    assert json.loads(printed("experiment", "list", "--json")) == []
     assert not list((reproduced / "experiments/.making").iterdir())
 
 
 def test_what_changes_no_result_is_no_experiment(reproduced: Path) -> None:
     experiment("spark.partitions=2", "seed=20", "baselines.attempts=1", stages=["clevrer/scores"])
     assert not (reproduced / "experiments").exists()
-    told = invoke("reproduce", "--set", "seed=20", "--name", "same", code=1)
+    told = invoke("reproduce", "--set", "seed=20", "--name", "same", code=1).stderr
     assert "--name: same: names an experiment that changes nothing" in told
 
 
 def test_the_command_lists_shows_refuses_and_removes(reproduced: Path) -> None:
     experiment(PRINTED, name="printed")
-    assert "counterfactual.method" in invoke("experiment", "list")
-    (listed,) = json.loads(invoke("experiment", "list", "--json"))
+    assert "counterfactual.method" in printed("experiment", "list")
+    (listed,) = json.loads(printed("experiment", "list", "--json"))
     assert listed["changed"] == {"clevrer.counterfactual.method": {"was": "partner", "now": "printed"}}
-    record = json.loads(invoke("experiment", "show", "printed", "--json"))
-    assert NUMBER in invoke("experiment", "show", "printed")
-    diff = json.loads(invoke("experiment", "diff", "printed", "--json"))
+    record = json.loads(printed("experiment", "show", "printed", "--json"))
+    assert NUMBER in printed("experiment", "show", "printed")
+    diff = json.loads(printed("experiment", "diff", "printed", "--json"))
     (number,) = [compared for compared in diff["numbers"] if compared["name"] == NUMBER]
     assert number["after"] == record["numbers"][NUMBER]
-    text = invoke("experiment", "diff", "printed")
+    text = printed("experiment", "diff", "printed")
     for fact in (NUMBER, f"{number['after']['accuracy']:.2%}".replace("%", " %"), "right to wrong"):
         assert fact in text
-    assert "NAME: no experiment 'nope'. There are printed" in invoke("experiment", "show", "nope", code=1)
-    told = invoke("reproduce", "--set", "seed=3", "--name", "printed", code=1)
+    assert (
+        "NAME: no experiment 'nope'. There are printed" in invoke("experiment", "show", "nope", code=1).stderr
+    )
+    told = invoke("reproduce", "--set", "seed=3", "--name", "printed", code=1).stderr
     assert (
         "--name: printed: is the name of another experiment (clevrer.counterfactual.method=printed)" in told
     )
     for name in ("../results", "pinned", ".hidden", ""):
-        assert "cannot be the name of an experiment" in invoke("experiment", "remove", name, code=1)
-    told = invoke("experiment", "diff", "printed", "workspaces", code=1)
+        assert "cannot be the name of an experiment" in invoke("experiment", "remove", name, code=1).stderr
+    told = invoke("experiment", "diff", "printed", "workspaces", code=1).stderr
     assert "no experiment 'workspaces'. There are printed" in told
     invoke("experiment", "remove", "printed")
-    assert json.loads(invoke("experiment", "list", "--json")) == []
+    assert json.loads(printed("experiment", "list", "--json")) == []
 
 
 def test_a_name_is_made_of_what_changes_and_two_changes_never_share_one() -> None:

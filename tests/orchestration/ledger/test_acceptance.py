@@ -9,11 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from commands import invoke, printed
 from projects import ROOT
 from shared_project import run
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import ACCEPTED, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
@@ -37,16 +36,6 @@ def committed(reproduced: Path) -> Path:
 def commit(root: Path, message: str) -> None:
     run(root, "git", "add", "--all")
     run(root, "git", "commit", "--quiet", "--message", message)
-
-
-def invoke(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout
-
-
-def invoke_all(*arguments: str) -> str:
-    return CliRunner().invoke(app, list(arguments)).output
 
 
 def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
@@ -73,18 +62,18 @@ def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
 
 
 def since(revision: str, code: int = 0) -> str:
-    return invoke("verify", "--no-recompute", "--since", revision, code=code)
+    return printed("verify", "--no-recompute", "--since", revision, code=code)
 
 
 def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed: Path) -> None:
     before, _ = answer_one_wrong(committed)
-    told = invoke("accept", "a better reason", "--dry-run")
+    told = printed("accept", "a better reason", "--dry-run")
     heads, _, number, *_ = told.splitlines()
     assert heads.split() == ["number", "n", "before", "after", "difference", "won", "lost", "p"]
     assert number.split()[:2] == [NUMBER, before.partition("/")[2]]
     assert "\n1 answer changed: 1 right to wrong\n" in told
     assert "right to wrong: substrate explain gqa/by_id/" in told
-    assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
+    assert "differences from the pins" in printed("verify", "--no-recompute", code=1), "nothing was pinned"
 
     # A stage that left the graph leaves the pins and DVC's lock with the next acceptance.
     held = [committed / "pins/sample.json", committed / "dvc.lock"]
@@ -100,7 +89,7 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
 
     text = since("HEAD~1")
     assert f" in {short}: a better reason" in text
-    report = json.loads(invoke("verify", "--no-recompute", "--since", "HEAD~1", "--json"))
+    report = json.loads(printed("verify", "--no-recompute", "--since", "HEAD~1", "--json"))
     (number,) = report["accepted_moved"]["numbers"]
     correct, n = map(int, before.split("/"))
     assert number["name"] == NUMBER
@@ -148,11 +137,10 @@ def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed
     forged = json.dumps(score | {"correct": 0}, indent=1) + "\n"
     (committed / SCORE).write_text(forged, "utf-8")
     before = (committed / "pins/sample.json").read_bytes()
-    refused = CliRunner().invoke(app, ["accept", "typo"])
-    assert refused.exit_code == 1
+    refused = invoke("accept", "typo", code=1)
     assert f"{SCORE}: no record of a run computed this" in refused.stderr
     assert (committed / "pins/sample.json").read_bytes() == before
-    assert "no record of a run computed gqa/scores" in invoke("accept", "typo", "--unsafe")
+    assert "no record of a run computed gqa/scores" in printed("accept", "typo", "--unsafe")
     pin = json.loads((committed / "pins/sample.json").read_bytes())["stages"]["gqa/scores"]
     assert pin["unsafe"] == "typo"
     commit(committed, "Forced")
@@ -178,13 +166,13 @@ def test_two_branches_that_both_accepted_are_merged_as_the_page_says(committed: 
     run(committed, "git", "fetch", "--quiet", str(other), "main:main", "--force")
     merge = ("git", "merge", "--quiet", "main")
     assert "CONFLICT" in run(committed, *merge, check=False).stdout
-    assert "a conflict marker of a merge" in CliRunner().invoke(app, ["reproduce"]).stderr
-    assert "a conflict marker of a merge" in CliRunner().invoke(app, ["accept", "merged"]).stderr
+    assert "a conflict marker of a merge" in invoke("reproduce", code=None).stderr
+    assert "a conflict marker of a merge" in invoke("accept", "merged", code=None).stderr
     page = (ROOT / "docs/how-to-ci.md").read_text("utf-8")
     (restore,) = [line.strip() for line in page.splitlines() if "git restore" in line]
     run(committed, *shlex.split(restore))
     answer_one_wrong(committed, "by_name")  # as a reproduction of the merged code gives both
-    assert "; 2 outputs differ from their pins." in invoke_all("reproduce", "--only", "gqa")
+    assert "; 2 outputs differ from their pins." in invoke("reproduce", "--only", "gqa", code=None).output
     invoke("accept", "merged")
     commit(committed, "Merged")
     lines = (committed / ACCEPTED).read_text("utf-8").splitlines()

@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from orchestration.cli.main import app
+from commands import invoke, python
 
 ROOT = Path(__file__).resolve().parents[3]
 SCORE = "artifacts/sample/scores/gqa.by_id.accuracy.json"
 
 
 def reproduce(*more: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, ["reproduce", *more])
-    assert result.exit_code == code, result.output
-    return result.stderr
+    return invoke("reproduce", *more, code=code).stderr
 
 
 def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduced: Path) -> None:
@@ -35,13 +29,7 @@ def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduc
     program = "import sys; from orchestration.cli.main import main; sys.argv = ['substrate', 'reproduce']\n"
     program += "try:\n    main()\nfinally:\n    assert not {'dagster', 'pyspark'} & sys.modules.keys()"
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=copied,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-        )
+        done = python("-c", program, cwd=copied)
         assert done.returncode == 0, done.stderr
         assert done.stderr.splitlines()[-1].startswith("Nothing to do: all ")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import time
 from hashlib import sha256
@@ -15,9 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
-from typer.testing import CliRunner
+from commands import invoke
+from shared_project import run
 
-from orchestration.cli.main import app
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import decode_rows, encode_rows
 from orchestration.ledger.records import fingerprint
@@ -29,16 +28,10 @@ ROOT = Path(__file__).resolve().parents[3]
 by_scene = attrgetter("scene")
 
 
-def dvc(root: Path, *arguments: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments], cwd=root, check=True, capture_output=True, text=True
-    ).stdout
-
-
 @pytest.fixture
 def pinned(reproduced: Path) -> Path:
     """A reproduced project with its data pinned, as a fresh clone has it: DVC's cache is not there."""
-    dvc(reproduced, "commit", "--force", "data.dvc")
+    run(reproduced, "dvc", "commit", "--force", "data.dvc")
     shutil.rmtree(reproduced / ".dvc/cache")
     return reproduced
 
@@ -49,11 +42,10 @@ def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
         # As if its code had changed since; this run leaves it out, and the lock must not tell.
         made = manifest.stages["babi/answers"]
         manifest.stages["babi/answers"] = msgspec.structs.replace(made, code={"another.py": "0" * 16})
-    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer", "--force"])
-    assert result.exit_code == 0, result.output
+    result = invoke("reproduce", "--only", "clevrer", "--force")
     assert "drift" not in result.stderr
     assert (pinned / "dvc.lock").read_bytes() == before
-    changed = json.loads(dvc(pinned, "status", "--json"))
+    changed = json.loads(run(pinned, "dvc", "status", "--json").stdout)
     assert list(changed["babi-answers"][0]["changed deps"]) == ["artifacts/sample/.code/babi-answers"]
     ran = {name.replace("/", "-") for name in stages_of("clevrer")} & set(yaml.safe_load(before)["stages"])
     assert {"clevrer-logs", "clevrer-answers", "clevrer-scores"} <= ran
@@ -61,8 +53,7 @@ def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     assert changed["code"] == ["always changed"], "DVC asks which code changed before it looks at the stages"
     for made in ("artifacts", "data"):
         shutil.rmtree(pinned / made)
-    result = CliRunner().invoke(app, ["verify", "--no-recompute"])
-    assert result.exit_code == 1
+    result = invoke("verify", "--no-recompute", code=1)
     assert "is not there" in result.stderr
 
 
@@ -107,27 +98,26 @@ def results(root: Path) -> list[Path]:
 
 @pytest.mark.long
 def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
-    pinned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pinned: Path, tmp_path: Path
 ) -> None:
     # What `dvc.yaml` runs is the environment's own command, on this checkout.
     (pinned / ".venv").symlink_to(sys.prefix)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     made = {path: path.read_bytes() for path in results(pinned)}
     lock = (pinned / "dvc.lock").read_bytes()
     shutil.rmtree(pinned / "artifacts")
-    dvc(pinned, "repro", "gqa-scores")
+    run(pinned, "dvc", "repro", "gqa-scores")
     assert {path: path.read_bytes() for path in results(pinned)} == made
     assert (pinned / "dvc.lock").read_bytes() == lock
     assert not {
         name
-        for name in json.loads(dvc(pinned, "status", "--json"))
+        for name in json.loads(run(pinned, "dvc", "status", "--json").stdout)
         if name in ("gqa-logs", "gqa-answers", "gqa-scores")
     }
-    dvc(pinned, "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
-    dvc(pinned, "push", "gqa-scores", "gqa-answers")
+    run(pinned, "dvc", "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
+    run(pinned, "dvc", "push", "gqa-scores", "gqa-answers")
     pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
     assert made[pinned / "artifacts/sample/gqa/answers.jsonl"] in pushed
-    (files,) = json.loads(dvc(pinned, "metrics", "show", "--json")).values()
+    (files,) = json.loads(run(pinned, "dvc", "metrics", "show", "--json").stdout).values()
     metrics = files["data"]["artifacts/sample/metrics/gqa.json"]["data"]
     assert metrics.keys() == set(BENCHMARKS["gqa"].numbers), "the records stand where DVC shows nothing"
 
@@ -137,10 +127,8 @@ def test_a_checkout_that_turns_line_feeds_into_others_leaves_ours(tmp_path: Path
     origin.mkdir()
     for name in (".gitattributes", "params.yaml", "pins/accepted.jsonl"):
         shutil.copy(ROOT / name, origin)
-    named = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    for command in (["init"], ["add", "--all"], [*named, "commit", "--message", "All"]):
-        subprocess.run(["git", *command], cwd=origin, check=True, capture_output=True)
-    command = ["git", "clone", "--quiet", "--config", "core.autocrlf=true", str(origin), str(clone)]
-    subprocess.run(command, check=True)
+    for command in (["init"], ["add", "--all"], ["commit", "--message", "All"]):
+        run(origin, "git", *command)
+    run(tmp_path, "git", "clone", "--quiet", "--config", "core.autocrlf=true", str(origin), str(clone))
     for path in filter(Path.is_file, origin.iterdir()):
         assert (clone / path.name).read_bytes() == path.read_bytes(), path.name

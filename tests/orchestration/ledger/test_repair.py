@@ -6,19 +6,11 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from commands import invoke, told
 from shared_project import run
-from typer.testing import CliRunner
-
-from orchestration.cli.main import app
 
 ROWS = "artifacts/sample/babi/answers.jsonl"
 NUMBERS = "artifacts/sample/tables"
-
-
-def invoke(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
@@ -31,7 +23,7 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
     (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
     shutil.rmtree(reproduced / NUMBERS)
     invoke("verify", "--no-recompute", code=1)
-    output = invoke("verify", "--no-recompute", "--repair")
+    output = told("verify", "--no-recompute", "--repair")
     assert f"{ROWS}: its pinned bytes are back" in output
     assert "tables/clevrer: computed again" in output
     assert (reproduced / ROWS).read_bytes() == rows
@@ -62,5 +54,5 @@ def test_pins_of_an_earlier_form_are_not_taken_for_none(reproduced: Path) -> Non
     run(reproduced, "git", "add", "--all")
     run(reproduced, "git", "commit", "--quiet", "--message", "An earlier form")
     pins.rename(reproduced / "pins/sample.json")
-    output = invoke("verify", "--no-recompute", "--since", "HEAD", code=1)
+    output = told("verify", "--no-recompute", "--since", "HEAD", code=1)
     assert "have an earlier form" in output

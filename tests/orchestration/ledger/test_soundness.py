@@ -7,20 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import invoke, told
 from projects import ROOT
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.dagster import run as runs
 from orchestration.ledger.pinned import ACCEPTED
 
 PINS, ROWS = "pins/sample.json", "pins/sample/babi.answers.jsonl"
-
-
-def invoke(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def marked(path: Path) -> None:
@@ -66,14 +59,14 @@ def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
     before = {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")}
     with monkeypatch.context() as patch:
         patch.setattr(runs, "_run", lambda *_: pytest.fail("a stage ran"))
-        output = invoke("reproduce", "--only", "babi", "--force", code=1)
+        output = told("reproduce", "--only", "babi", "--force", code=1)
     assert f"{reproduced / name}: " in output
     assert message in output
     assert "every result as pinned" not in output
     if (name, damage) != (PINS, Path.unlink):  # outside of git, new pins may begin
         invoke("accept", "why", code=1)
         assert {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")} == before
-        assert name in invoke("verify", "--no-recompute", code=1)
+        assert name in told("verify", "--no-recompute", code=1)
 
 
 def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reproduced: Path) -> None:
@@ -81,24 +74,24 @@ def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reprod
     invoke("accept", "first")
     after = (reproduced / ACCEPTED).read_bytes()
     (reproduced / PINS).write_bytes(before)
-    assert ACCEPTED in invoke("verify", "--no-recompute", code=1)
+    assert ACCEPTED in told("verify", "--no-recompute", code=1)
     invoke("accept", "again")
     assert (reproduced / ACCEPTED).read_bytes().startswith(after)
     invoke("verify", "--no-recompute")
 
 
 def test_a_profile_without_pins_says_that_nothing_was_compared(reproduced: Path) -> None:
-    assert invoke("reproduce", "--only", "babi", "--force").endswith("; every result as pinned.\n")
+    assert told("reproduce", "--only", "babi", "--force").endswith("; every result as pinned.\n")
     shutil.rmtree(reproduced / "pins")
     for witness in ("artifacts/sample/.ledger/manifest.jsonl", "dvc.lock"):
-        assert "pins/sample.json: is missing, but" in invoke("reproduce", "--only", "babi", code=1)
-        assert "pins/sample.json" in invoke("verify", "--no-recompute", code=1)
+        assert "pins/sample.json: is missing, but" in told("reproduce", "--only", "babi", code=1)
+        assert "pins/sample.json" in told("verify", "--no-recompute", code=1)
         (reproduced / witness).unlink()
     (reproduced / "dvc.yaml").unlink()
     shutil.rmtree(reproduced / ".dvc")
-    assert "nothing pinned to compare with in profile sample\n" in invoke("verify", "--no-recompute")
-    assert invoke("reproduce", "--only", "babi").endswith("; nothing pinned to compare with.\n")
-    assert invoke("reproduce", "--only", "babi").endswith("; every result as pinned.\n")
+    assert "nothing pinned to compare with in profile sample\n" in told("verify", "--no-recompute")
+    assert told("reproduce", "--only", "babi").endswith("; nothing pinned to compare with.\n")
+    assert told("reproduce", "--only", "babi").endswith("; every result as pinned.\n")
 
 
 def test_the_damaged_pins_of_another_profile_are_named_before_their_numbers_are_shown(
@@ -111,6 +104,6 @@ def test_the_damaged_pins_of_another_profile_are_named_before_their_numbers_are_
     for name in ("pins/real.json", "pins/real/babi.answers.jsonl", "pins/real.accepted.jsonl"):
         whole = (reproduced / name).read_bytes()
         flipped(reproduced / name)
-        assert name in invoke("verify", "--no-recompute", code=1)
-        assert name in invoke("reproduce", "--only", "babi", "--force", code=1)
+        assert name in told("verify", "--no-recompute", code=1)
+        assert name in told("reproduce", "--only", "babi", "--force", code=1)
         (reproduced / name).write_bytes(whole)

@@ -7,14 +7,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
+from commands import invoke, printed
+from shared_project import run
 
-from orchestration.cli.main import app
 from orchestration.ledger.drift import causes, differences
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import measure, read_pins, write_pins
@@ -25,21 +24,6 @@ from orchestration.stages.graph import STAGES
 from substrate.base.files import sha256
 
 QUESTIONS = "data/sample/clevrer/questions.json"
-
-
-def run(*arguments: str, code: int) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout
-
-
-def git(root: Path, *arguments: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", *arguments],
-        cwd=root,
-        check=True,
-        capture_output=True,
-    )
 
 
 def setting(root: Path, old: str, new: str) -> None:
@@ -66,8 +50,8 @@ def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> 
         manifest.stages["gone/scores"] = msgspec.structs.replace(
             gone, outs={"artifacts/sample/metrics/gone.json": "sha256:0"}
         )
-    assert "every artifact is as pinned\n" in run("verify", "--no-recompute", code=0)
-    assert json.loads(run("verify", "--no-recompute", "--json", code=0))["differences"] == []
+    assert "every artifact is as pinned\n" in printed("verify", "--no-recompute")
+    assert json.loads(printed("verify", "--no-recompute", "--json"))["differences"] == []
     rows = (reproduced / "artifacts/sample/gqa/answers.jsonl").read_bytes().splitlines()
     assert len((reproduced / "pins/sample/gqa.answers.jsonl").read_bytes()) < 80 * len(rows)
 
@@ -76,7 +60,7 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     shutil.rmtree(reproduced / "artifacts")
     scene, question, old = change_gold(reproduced)
     setting(reproduced, "infer_properties: false", "infer_properties: true")
-    text = run("verify", code=1)
+    text = printed("verify", code=1)
     # The label: its file, its row, its number and its cell.
     assert "clevrer/dataset: data/sample/clevrer/questions.json: " in text
     (row,) = [line for line in text.splitlines() if line.startswith("clevrer/answers: ")]
@@ -104,25 +88,24 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
 
 def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path) -> None:
     setting(reproduced, "\nseed: 20", "\nseed: 21")
-    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
-    assert result.exit_code == 1
+    result = invoke("reproduce", "--only", "clevrer", code=1)
     assert "data/sample/clevrer is modified against its pin" in result.stderr
     assert re.search(r"\d files? differs?: ", result.stderr)
     assert "parameter seed 20 -> 21 (clevrer/dataset)" in result.stderr
-    assert "parameter seed 20 -> 21" in run("verify", "--no-recompute", code=1)
+    assert "parameter seed 20 -> 21" in printed("verify", "--no-recompute", code=1)
 
 
 def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reproduced: Path) -> None:
-    git(reproduced, "init", "--quiet")
-    git(reproduced, "add", "pins", "params.yaml")
-    git(reproduced, "commit", "--quiet", "-m", "pinned")
+    run(reproduced, "git", "init", "--quiet")
+    run(reproduced, "git", "add", "pins", "params.yaml")
+    run(reproduced, "git", "commit", "--quiet", "-m", "pinned")
     before = read_pins(reproduced, "sample")
     setting(reproduced, "infer_properties: false", "infer_properties: true")
-    assert "is modified against its pin" in CliRunner().invoke(app, ["reproduce", "--only", "comphy"]).stderr
+    assert "is modified against its pin" in invoke("reproduce", "--only", "comphy", code=None).stderr
     after = read_pins(reproduced, "sample")
     drifted = ("comphy/logs", "comphy/answers", "comphy/scores", "tables/transfer")
     assert [after[name].pin for name in drifted] == [before[name].pin for name in drifted]
-    report = json.loads(run("verify", "--no-recompute", "--json", code=1))
+    report = json.loads(printed("verify", "--no-recompute", "--json", code=1))
     parameter = next(cause for cause in report["causes"] if cause["kind"] == "parameter")
     assert (parameter["what"], parameter["old"], parameter["new"]) == (
         "comphy.infer_properties",
@@ -133,11 +116,11 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
         "comphy/answers"
     }
     (reproduced / "pins/claims.json").write_text('{"same_bytes": "differs"}', "utf-8")
-    assert "claims: same_bytes: differs -> agrees" in run("verify", "--no-recompute", code=1)
-    assert "claims: same_bytes: differs -> agrees" in run("accept", "known now", "--dry-run", code=0)
-    run("accept", "the hidden properties are known now", code=0)
+    assert "claims: same_bytes: differs -> agrees" in printed("verify", "--no-recompute", code=1)
+    assert "claims: same_bytes: differs -> agrees" in printed("accept", "known now", "--dry-run")
+    invoke("accept", "the hidden properties are known now")
     assert json.loads((reproduced / "pins/claims.json").read_bytes())["same_bytes"] == "agrees"
-    accepted = run("verify", "--no-recompute", "--since", "HEAD", code=0)
+    accepted = printed("verify", "--no-recompute", "--since", "HEAD")
     assert "every artifact is as pinned" in accepted
     assert "the hidden properties are known now (comphy/answers" in accepted
     assert "substrate explain comphy/" in accepted
@@ -177,12 +160,12 @@ def test_a_changed_version_is_named_as_a_cause_and_makes_nothing_stale(
     assert {"Python", "Java", "pyspark", "pyoxigraph"} <= recorded["gqa/logs"].environment.keys()
     assert "pybullet" not in recorded["gqa/logs"].environment
     monkeypatch.setattr("orchestration.ledger.records._version", lambda name: f"{name} of tomorrow")
-    run("verify", "--no-recompute", code=0)
-    output = CliRunner().invoke(app, ["reproduce", "--only", "gqa"]).stderr
+    invoke("verify", "--no-recompute")
+    output = invoke("reproduce", "--only", "gqa", code=None).stderr
     assert " 0 computed, " in output or "Nothing to do" in output
     rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
-    text = run("verify", "--no-recompute", code=1)
+    text = printed("verify", "--no-recompute", code=1)
     (line,) = [line for line in text.splitlines() if line.strip().startswith("pyoxigraph ")]
     assert "-> pyoxigraph of tomorrow in the environment (gqa/answers" in line
 
@@ -193,16 +176,16 @@ def test_a_stage_takes_over_the_outs_of_one_that_had_another_name(reproduced: Pa
     before = msgspec.structs.replace(now, outs=dict.fromkeys(now.outs, "sha256:0"))
     with changing(ledger_of(workspace)) as manifest:
         manifest.stages["provenance/crate"] = before
-    assert "provenance/crate" in run("verify", "--no-recompute", code=1)
-    run("materialize", "provenance/prov", "--force", code=0)
-    run("verify", "--no-recompute", code=0)
+    assert "provenance/crate" in printed("verify", "--no-recompute", code=1)
+    invoke("materialize", "provenance/prov", "--force")
+    invoke("verify", "--no-recompute")
     assert "provenance/crate" not in read_records(workspace)
 
 
 def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) -> None:
     rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
-    text = run("verify", "--no-recompute", code=1)
+    text = printed("verify", "--no-recompute", code=1)
     assert "gqa/answers: scene 0, question" in text
     assert "nothing that gqa/answers declares has changed" in text
     assert "tables/transfer" not in text
@@ -230,6 +213,5 @@ def test_a_row_that_was_forged_with_its_record_its_seal_and_its_pin_is_named(
 
 
 def test_a_commit_that_is_not_there_is_refused(reproduced: Path) -> None:
-    result = CliRunner().invoke(app, ["verify", "--no-recompute", "--since", "nowhere"])
-    assert result.exit_code == 1
+    result = invoke("verify", "--no-recompute", "--since", "nowhere", code=1)
     assert "Name a commit that this clone has" in result.stderr

@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
+from commands import invoke, printed
 
-from orchestration.cli.main import app
 from orchestration.lineage.listing import Hit, Listing
 from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import open_workspace
@@ -26,9 +25,7 @@ NS_DR = "clevrer/explanatory/per_question/minus/ns_dr"
 
 
 def trace(*arguments: str) -> Any:
-    result = CliRunner().invoke(app, ["trace", *arguments, "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return json.loads(printed("trace", *arguments, "--json"))
 
 
 def listed() -> dict[str, dict[str, Any]]:
@@ -70,7 +67,7 @@ def test_every_number_is_listed_before_anything_was_measured(project: Path) -> N
         3557,
         "section 1, table 1, section 6",
     )
-    text = CliRunner().invoke(app, ["trace", "--list"]).stdout
+    text = printed("trace", "--list")
     assert "clevrer/predictive/per_question" in text
     assert max(map(len, text.splitlines())) <= 110
     assert {entry["name"].split("/")[0] for entry in trace("--list", "Table 2")} == {
@@ -144,14 +141,13 @@ def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(projec
 
 def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
     assert trace("explanatory per-question")["trace"]["number"] == "clevrer/explanatory/per_question"
-    refused = CliRunner().invoke(app, ["trace", "12.3456"])
-    assert refused.exit_code == 1
+    refused = invoke("trace", "12.3456", code=1)
     assert "no number is named '12.3456'" in refused.stderr
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.json")):
         table = json.loads(path.read_bytes())
         row, names = table["rows"][0], table["numbers"][0]
         for cell, name in zip(row, names, strict=True):
-            result = CliRunner().invoke(app, ["trace", cell, "--json"]) if cell else None
+            result = invoke("trace", cell, "--json", code=None) if cell else None
             assert result is None or (result.exit_code == 0 and name in result.stdout), cell
 
 
@@ -175,7 +171,7 @@ def test_a_derived_number_walks_down_through_the_counts_it_is_made_of(
         assert way["problems"] == []
         assert (way["rows"]["correct"], way["rows"]["n"]) == (count["correct"], count["n"])
         assert json.loads((reproduced / count["file"]).read_bytes())["n"] == count["n"]
-    text = CliRunner().invoke(app, ["trace", name]).stdout
+    text = invoke("trace", name, code=None).stdout
     assert "made of" in text
     assert "answers.jsonl" in text
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.cli.main import app
 from orchestration.dagster.previews import preview
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
@@ -150,8 +149,7 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
             for cell in cells:
                 assert cell in text, (path.stem, where)
             assert not re.search(r"\d pp vs\. (?!NS-DR|ALOE|PCR)", text), (path.stem, where)
-    terminal = CliRunner().invoke(app, ["reproduce", "--only", "comphy", "--json"])
-    assert terminal.exit_code == 0, terminal.output
+    terminal = invoke("reproduce", "--only", "comphy", "--json")
     assert "not compared: generated data" in plain(terminal.stdout)
     scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
     row, *_ = scores["preview"].records

@@ -6,12 +6,11 @@ import json
 import socket
 
 import pytest
+from commands import invoke
 from pyspark import __version__
 from pyspark.sql import SparkSession
 from spark_cluster import free_port
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.settings import Spark
 from orchestration.spark.session import endpoints, require_endpoint, spark_session
 from substrate.base.errors import SubstrateError
@@ -56,8 +55,7 @@ def test_a_cluster_that_gives_no_session_is_named(monkeypatch: pytest.MonkeyPatc
 
 def test_the_command_fails_where_a_part_does_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_REMOTE", f"sc://127.0.0.1:{free_port()}")
-    result = CliRunner().invoke(app, ["cluster", "check", "--json"])
-    assert result.exit_code == 1
+    result = invoke("cluster", "check", "--json", code=1)
     fits = {part["what"]: part["fits"] for part in json.loads(result.stdout)}
     assert fits == {"endpoint": False, "driver": True, "storage": True, "workers": False}
 
@@ -65,6 +63,5 @@ def test_the_command_fails_where_a_part_does_and_says_which(monkeypatch: pytest.
 def test_this_machine_alone_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_MASTER", raising=False)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    result = CliRunner().invoke(app, ["cluster", "check"])
-    assert result.exit_code == 0, result.output
+    result = invoke("cluster", "check")
     assert "has every package" in result.output

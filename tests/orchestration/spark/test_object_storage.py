@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from urllib.request import urlopen
 
 import pyarrow.fs as arrow_fs
 import pytest
+from commands import python
 from projects import ROOT
 
 from orchestration.workspace import storage
@@ -21,7 +21,7 @@ from orchestration.workspace.storage import Storage
 from substrate.base.errors import ParameterError
 
 STORAGE = "s3a://bucket/work"
-SERVER = Path(__file__).parents[2] / "support" / "object_storage.py"
+SERVER, DRIVER = (ROOT / "tests/support" / name for name in ("object_storage.py", "drive.py"))
 
 
 @pytest.fixture
@@ -58,17 +58,6 @@ def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         server.wait()
 
 
-def substrate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, whose workers begin with this environment."""
-    return subprocess.run(
-        [sys.executable, "-m", "orchestration.cli.main", *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.long
 def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: Path, busy_s3: str) -> None:
     folder = reproduced / "artifacts/sample/gqa"
@@ -79,11 +68,11 @@ def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: P
     parameters = reproduced / "params.yaml"
     text = parameters.read_text("utf-8")
     parameters.write_text(text.replace("storage: null", f"storage: {STORAGE}"), "utf-8")
-    for stage in ("gqa/logs", "gqa/answers"):
-        done = substrate("materialize", stage)
-        assert done.returncode == 0, done.stdout + done.stderr
+    done = python(DRIVER, "gqa")
+    assert done.returncode == 0, done.stdout + done.stderr
     assert {file: file.read_bytes() for file in pinned} == pinned
-    queried = substrate("logs", "gqa", "--sparql", "ASK { ?s ?p ?o }", "--timeout", "300")
+    command = ("-m", "orchestration.cli.main", "logs", "gqa", "--timeout", "300")
+    queried = python(*command, "--sparql", "ASK { ?s ?p ?o }")
     assert queried.returncode == 0, queried.stderr
     assert len(queried.stdout.splitlines()) == 1 + len(pinned[index].splitlines())
     with urlopen(f"{busy_s3}/faults") as answer:

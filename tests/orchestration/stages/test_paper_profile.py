@@ -12,10 +12,9 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
+from commands import invoke
 from releases import write_folder
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.fetch import downloads
@@ -148,7 +147,6 @@ def test_fetch_refuses_questions_that_are_not_the_official_ones(
     make_project: Callable[..., Path], mirror: tuple[str, Path]
 ) -> None:
     root = make_project()
-    result = CliRunner().invoke(app, ["fetch", "clevrer", "--base", mirror[0]])
-    assert result.exit_code == 1
+    result = invoke("fetch", "clevrer", "--base", mirror[0], code=1)
     assert "f5c170ed265baa35217b6cbcc7aa001c5f382e11" in result.stderr.replace("\n", "")
     assert not (root / "downloads/clevrer/validation.json").exists()

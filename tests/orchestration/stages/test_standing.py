@@ -7,14 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from orchestration.stages import benchmark_stages
 
 
 def substrate(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, [*arguments])
+    result = invoke(*arguments, code=None)
     return result.exit_code, result.output
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from commands import invoke
 from projects import ROOT
-from typer.testing import CliRunner
 
 from orchestration.base.git import GitError, git, git_output
-from orchestration.cli.main import app
 from orchestration.workspace.storage import Storage
 
 STRANGE = "Pfad mit Ümlaut %41 #1"
@@ -28,8 +27,7 @@ def test_a_benchmark_is_reproduced_there_and_nothing_is_written_beside(
     monkeypatch.setenv("HOME", str(home))
     root = make_project(STRANGE)
     before = {path.name for path in tmp_path.iterdir()}
-    done = CliRunner().invoke(app, ["reproduce", "--only", "babi"])
-    assert done.exit_code == 0, done.output
+    invoke("reproduce", "--only", "babi")
     assert list(root.glob("storage/sample/logs/babi/*/*.parquet"))
     assert (root / "artifacts/sample/babi/answers.jsonl").stat().st_size
     assert (root / ".dagster/history/runs.db").is_file()

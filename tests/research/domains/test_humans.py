@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
-from orchestration.cli.main import app
 from substrate.domains.clevrer.motion import Body, simulate
 
 COLORS = {0: "red", 1: "green", 2: "blue"}
@@ -49,8 +48,7 @@ def answers(scene: dict[str, Any], folder: Path, *pairs: tuple[str, str]) -> lis
     (folder / "questions.json").write_text(json.dumps({"1": {"questions": questions}}), "utf-8")
     given = ["--events", folder / "events.jsonl", "--questions", folder / "questions.json"]
     command = ["answer", "clevrer-humans", *given, "--out", folder / "rows.jsonl"]
-    done = CliRunner().invoke(app, [str(part) for part in command])
-    assert done.exit_code == 0, done.output
+    invoke(*command)
     return [json.loads(line)["predicted"] for line in (folder / "rows.jsonl").read_text().splitlines()]
 
 

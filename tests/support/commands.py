@@ -1,0 +1,60 @@
+"""Commands of `substrate` in this process, where the platform is loaded already; and Python in another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def invoke(*arguments: object, code: int | None = 0) -> Result:
+    """Run a command; ``code`` is the exit code that it must have, or None where any will do."""
+    from orchestration.cli.main import app
+
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert code is None or result.exit_code == code, result.output
+    return result
+
+
+def printed(*arguments: object, code: int = 0) -> str:
+    """The text that a command prints to standard output."""
+    return invoke(*arguments, code=code).stdout
+
+
+def told(*arguments: object, code: int = 0) -> str:
+    """All that a command prints, errors included."""
+    return invoke(*arguments, code=code).output
+
+
+def python(
+    *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with the checkout's packages in a process; ``environment`` goes over that of this one."""
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+HOLD = """import sys, time; from pathlib import Path
+from orchestration.base.project_lock import project_lock
+with project_lock(Path(sys.argv[1]), "a long run"):
+    print("held", flush=True); time.sleep(float(sys.argv[2]))"""
+
+
+def hold(root: Path, seconds: float) -> subprocess.Popen[str]:
+    """Start a process that takes the lock of a project, and says so."""
+    command = [sys.executable, "-c", HOLD, str(root), str(seconds)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
