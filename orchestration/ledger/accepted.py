@@ -1,4 +1,7 @@
-"""The record of acceptances, `pins/accepted.jsonl`: a line for each, only ever added."""
+"""The file of acceptances, `pins/accepted.jsonl`: a line for each, only ever added.
+
+:mod:`orchestration.ledger.acceptance` adds the lines.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Drift: the cells, scores, rows and files that differ between two measurements, and the causes."""
+"""Drift: the files, cells, scores and rows that differ from their pins, and the causes.
+
+:mod:`orchestration.ledger.changes` tells the same difference in numbers and answers.
+"""
 
 from __future__ import annotations
 

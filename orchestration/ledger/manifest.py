@@ -1,8 +1,8 @@
 """The ledger of a profile: a manifest of each stage's inputs, the hashes of its outs, and the outcome of the
 last runs. Its first line is the SHA-256 of the other lines.
 
-The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; lineage, drift,
-verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
+The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; traces, the
+comparison with the pins and `verify` read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
 
 This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """

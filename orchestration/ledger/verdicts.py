@@ -1,4 +1,4 @@
-"""The verdicts on the paper's claims: from a profile's results and the pins of the others; their pins.
+"""The verdicts on the paper's claims: from the results of one profile and the pins of the other profiles.
 
 `pins/claims.json` holds the verdict on each claim. It follows from the pinned results, so `verify` names each
 verdict that changed, and `accept` pins the new ones.

@@ -18,7 +18,7 @@ Part = Callable[[Model], list[Row]]
 Watch = Callable[[int, int], None]
 """Called with the number of finished parts and the number of all parts."""
 
-# Seconds after which it is told how far it is, though no part has ended.
+# Seconds between two reports of progress while no part ends.
 LOOK = 1.0
 
 

@@ -1,8 +1,9 @@
 """The paper's claims: relations over numbers, and the verdicts that follow from measurements.
 
-A verdict is computed, never typed. Like is compared with like: a paired test on the same questions, or an
-interval and a figure of a system that reads the same input. Official data decide, of whichever split;
-generated data give a direction. Only a statement has a judge's word, bound to the digest of its evidence.
+The verdict on a number is computed, never typed. Like is compared with like: a paired test on the same
+questions, or an interval and a figure of a system that reads the same input. Official data decide, of
+whichever split; generated data give a direction. Only for a statement, such as a theorem, does
+``claims.yaml`` hold a judge's word, bound to the digest of its evidence.
 """
 
 from __future__ import annotations

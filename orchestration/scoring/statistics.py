@@ -1,4 +1,6 @@
-"""Interval estimates for counts of correct answers."""
+"""McNemar's exact test and the intervals of differences; Wilson's interval of a share is that of
+:mod:`substrate.base.intervals`.
+"""
 
 from __future__ import annotations
 
