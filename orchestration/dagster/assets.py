@@ -39,7 +39,7 @@ STALE: dg.AutomationCondition[Any] = (
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
 ).with_label("its code or its inputs changed")
-"""Dagster starts a run of a stage if it sees a change. The run skips the stage if the ledger has its inputs."""
+"""The condition on which Dagster runs a stage by itself. The run skips it if the ledger has its inputs."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
 

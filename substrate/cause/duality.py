@@ -4,6 +4,7 @@ Proposition 1 says that an observed event ``e`` does not occur without ``X`` exa
 ancestry of ``e``. ``docs/ancestor-duality.md`` proves it, and shows that the printed conditions need two
 repairs: AncObj must contain the event's own participants, and the direction from ancestry to prevention
 requires that every event depends on a chain of true dependences (C4 here).
+Algorithm 2, which adds the partner rule, is in the domain of its benchmark.
 """
 
 from __future__ import annotations
