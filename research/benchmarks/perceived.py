@@ -119,7 +119,7 @@ def truth_of(case: bm.Case) -> EventLog | None:
 
 
 @lru_cache(maxsize=64)
-def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
+def perceived_video(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
     """A case's video with all that perception made of it, and its record.
 
     The last ones are kept (0.6 MiB each): logs, reliability and pages of the report are of the same videos.
@@ -131,7 +131,9 @@ def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """A video's log, perceived from its proposals."""
-    return [bm.NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
+    return [
+        bm.NamedLog(f"{case.scene:05d}", perceived_log(*perceived_video(case, parameters), parameters.belief))
+    ]
 
 
 def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
@@ -140,9 +142,9 @@ def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> It
     return bm.named_rows(NAME, answer_scene, logs[0], int(case.scene), questions, parameters, split)
 
 
-def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:
+def video_page(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:
     """A video for its page: proposals, tracks, events beside the truth, what wrong answers were lost to."""
-    (video, perceived), truth = look(case, parameters), truth_of(case)
+    (video, perceived), truth = perceived_video(case, parameters), truth_of(case)
     questions = {question.question_id: question for question in _questions.decode(case.questions).questions}
     events = happenings(perceived, gold_of(truth) if truth else None)
     losses: list[tuple[str, tuple[str, str] | None]] = []
@@ -214,7 +216,7 @@ PERCEIVED = bm.Explained(
     picture=picture,
     wordings=wordings,
     examples={"CLEVRER from proposals, explanatory": "explanatory"},
-    pages=(bm.ScenePages("videos", 24, shown),),
+    pages=(bm.ScenePages("videos", 24, video_page),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted from the perceived log, expected, and the log.",

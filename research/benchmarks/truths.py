@@ -17,7 +17,7 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
 from research.benchmarks import OFFICIAL
-from research.benchmarks.perceived import PARAMETERS, look
+from research.benchmarks.perceived import PARAMETERS, perceived_video
 from research.domains.foretold import UNSEEN
 from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import proposal_names
@@ -131,7 +131,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """A scene's log of its true events, and the perceived log of any proposals."""
     made = [bm.NamedLog(f"{case.scene:05d}", events_log(_truth(case)))]
     if case.record:
-        seen = perceived_log(*look(case._replace(questions=b""), parameters), parameters.belief)
+        seen = perceived_log(*perceived_video(case._replace(questions=b""), parameters), parameters.belief)
         made.append(bm.NamedLog(f"{case.scene:05d}/perceived", seen))
     return made
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from substrate.domains.clevrer.format import MOVING_SPEED, RADIUS, SECONDS_PER_FRAME, MotionState, tracks
-from substrate.domains.comphy.format import MASSES, Target, look
+from substrate.domains.comphy.format import MASSES, Target, appearance
 
 Pair = tuple[int, int]
 Motion = Mapping[int, Sequence[MotionState]]
@@ -135,11 +135,13 @@ def infer(target: Target) -> Inferred:
     Reads positions, velocities, visibility and recorded contacts; it does not even decode a mass or charge
     in a file.
     """
-    numbers = {look(thing): thing.object_id for thing in target.annotation.object_property}
+    numbers = {appearance(thing): thing.object_id for thing in target.annotation.object_property}
     exchanges: list[Sighting] = []
     motions: list[Motion] = []
     for video, reference in enumerate(target.references):
-        known = {o.object_id: numbers[look(o)] for o in reference.object_property if look(o) in numbers}
+        known = {
+            o.object_id: numbers[appearance(o)] for o in reference.object_property if appearance(o) in numbers
+        }
         motion = {known[number]: track for number, track in tracks(reference).items() if number in known}
         contacts = [
             (contact.frame_id, *sorted(known[number] for number in contact.object_ids))

@@ -102,7 +102,7 @@ PARTED = {
 """Two methods that part, and on pairs of which kind."""
 
 
-def worked(events: Path, tracks: Path) -> Iterator[str]:
+def examples(events: Path, tracks: Path) -> Iterator[str]:
     """Videos worked out: the first on which two methods part, one for each way in which they do."""
     left = dict(PARTED)
     for case in agreed.cases({"test": events, "tracks": tracks}).each:
@@ -143,7 +143,7 @@ def main() -> int:
     parser.add_argument("--worked", type=Path, nargs=2, metavar=files, help="show three tracked videos")
     given = parser.parse_args()
     if given.worked:
-        sys.stdout.writelines(f"{line}\n" for line in worked(*given.worked))
+        sys.stdout.writelines(f"{line}\n" for line in examples(*given.worked))
         return 0
     if not given.annotations:
         parser.error("name the annotations, or --worked and two files")

@@ -18,7 +18,7 @@ from orchestration.rendering.figures import ALOE, FAINT, MARKED_POINTS, MEASURED
 from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Drawn, Part, Study
 from research.benchmarks import GENERATED
-from research.benchmarks.perceived import PERCEIVED, look, truth_of
+from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
 from research.domains.perception.judge import Kind, gold_of, said
 from research.domains.perception.parameters import Perception
 from research.studies.robustness import ROBUSTNESS
@@ -140,7 +140,7 @@ def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -
     truth = truth_of(case)
     if truth is None:
         return
-    hypotheses = said(look(case, parameters)[1], gold_of(truth))
+    hypotheses = said(perceived_video(case, parameters)[1], gold_of(truth))
     common = {"benchmark": PERCEIVED.name, "split": split, "scene": case.scene, "log": logs[0].digest}
     for number, hypothesis in enumerate(
         sorted(hypotheses, key=lambda hypothesis: EVENTS.index(hypothesis.kind))
@@ -156,7 +156,9 @@ def _hypotheses(case: Case) -> Mapping[str, int]:
     """
     truth = truth_of(case)
     return (
-        Counter(hypothesis.kind for hypothesis in said(look(case, Perception())[1], gold_of(truth)))
+        Counter(
+            hypothesis.kind for hypothesis in said(perceived_video(case, Perception())[1], gold_of(truth))
+        )
         if truth
         else {}
     )

@@ -11,7 +11,7 @@ import pytest
 from releases import write_folder
 
 from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SHAPES
-from substrate.domains.comphy.format import REFERENCES, look
+from substrate.domains.comphy.format import REFERENCES, appearance
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Run
 from substrate.generators.comphy import WorldTarget, generate_target, target_files
 from substrate.generators.comphy.physics import Solid, simulate
@@ -63,10 +63,12 @@ def test_a_force_moves_the_heavy_one_five_times_less() -> None:
 
 def test_an_example_has_four_shorter_references_of_the_targets_objects(targets: list[WorldTarget]) -> None:
     for made in targets:
-        looks = {look(thing) for thing in made.annotation.object_property}
+        looks = {appearance(thing) for thing in made.annotation.object_property}
         assert len(looks) == len(made.annotation.object_property)
         assert len(made.references) == REFERENCES
-        assert {look(thing) for reference in made.references for thing in reference.object_property} == looks
+        assert {
+            appearance(thing) for reference in made.references for thing in reference.object_property
+        } == looks
         for reference in made.references:
             assert len(reference.motion_trajectory) == REFERENCE_FRAMES
             assert 2 <= len(reference.object_property) <= 3
@@ -131,7 +133,7 @@ def test_hidden_gold_is_what_the_truth_says(targets: list[WorldTarget]) -> None:
             if family == "count" and kind in holds:
                 words = question.question.split()
                 named = {value for value in VALUES if value in words or f"{value}s" in words}
-                fits = [named <= set(look(o)) for o in made.annotation.object_property]
+                fits = [named <= set(appearance(o)) for o in made.annotation.object_property]
                 assert question.answer == str(sum(h and f for h, f in zip(holds[kind], fits, strict=True)))
                 counted += 1
     assert counted
@@ -167,7 +169,9 @@ def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> Non
         for question in made.questions.questions:
             for choice in question.choices or () if question.subset == "predictive" else ():
                 named = [
-                    o.object_id for o in made.annotation.object_property if _named(choice.program, look(o))
+                    o.object_id
+                    for o in made.annotation.object_property
+                    if _named(choice.program, appearance(o))
                 ]
                 assert (choice.answer == "correct") == (tuple(sorted(named)) in future)
                 checked += 1

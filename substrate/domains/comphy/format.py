@@ -109,10 +109,10 @@ class TargetNames(NamedTuple):
     references: tuple[str, ...]
 
 
-def look(thing: ObjectProperty) -> Look:
+def appearance(thing: ObjectProperty) -> Look:
     """An object's look: colour, material and shape.
 
-    >>> look(ObjectProperty(3, "red", "metal", "cube"))
+    >>> appearance(ObjectProperty(3, "red", "metal", "cube"))
     ('red', 'metal', 'cube')
     """
     return thing.color, thing.material, thing.shape
@@ -190,7 +190,7 @@ def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
             where=(source[0], "$.scene_index"),
             hint=f"The file's name says {scene}",
         )
-    looks = [look(thing) for thing in annotation.object_property]
+    looks = [appearance(thing) for thing in annotation.object_property]
     for index, features in enumerate(looks):
         if features in looks[:index]:
             raise FormatError(
