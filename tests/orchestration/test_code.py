@@ -500,7 +500,7 @@ from importlib import import_module
 from orchestration.code import modules
 for name in sys.argv[2:]:
     import_module(name)
-modules.KEPT = modules.Path(sys.argv[1])
+modules.CACHE = modules.Path(sys.argv[1])
 from orchestration.stages.graph import STAGES
 print({name: sorted(STAGES[name].code.items()) for name in sorted(STAGES)})
 """
