@@ -308,6 +308,21 @@ def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
     expect(page.get_by_text("Succeeded", exact=True)).to_have_count(2)
 
 
+LATEST = """query ($key: AssetKeyInput!) {assetOrError(assetKey: $key) {
+  ... on Asset {assetMaterializations(limit: 1) {runId}}}}"""
+
+
+def test_an_experiment_runs_twice_and_is_not_the_latest_value_of_its_asset(page: Page) -> None:
+    def latest() -> Any:
+        return ask(page, LATEST, {"key": {"path": ["comphy_scores"]}})
+
+    before = latest()
+    form = {"profile": "sample", "set": {"profiles.sample.comphy.targets": 1}}
+    for _ in range(2):
+        succeed(page, launched(page, "reproduce_comphy", form))
+    assert latest() == before
+
+
 def succeed(page: Page, launch: dict[str, Any]) -> None:
     """Open the page of a launched run, and watch the run to its end."""
     page.goto(f"/runs/{launch['run']['runId']}")
