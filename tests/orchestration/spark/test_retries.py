@@ -22,8 +22,9 @@ from orchestration.spark.workers import NUMBER, gathered
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError
-from tests.support.projects import ROOT
 
+# Workers import this module, and do not find what lies in tests/support.
+ROOT = Path(__file__).resolve().parents[3]
 Fault = Callable[[], None]
 SCHEMA = pa.schema([(NUMBER, pa.int64())])
 
