@@ -10,9 +10,12 @@ from browsing import CHROMIUM, Opener
 from playwright.sync_api import Browser, sync_playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A Chromium with an empty profile; without its sandbox, which it refuses to root."""
+    """A Chromium with an empty profile; without its sandbox, which it refuses to root.
+
+    It ends with the module: while it is open, its driver's event loop runs, and no other test can run one.
+    """
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: `sh scripts/chromium.sh` installs it, or says how")
     with sync_playwright() as driver:
