@@ -20,7 +20,7 @@ def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
         written = yaml.safe_load((reproduced / name).read_text("utf-8"))
         written["stages"] = {stage: written["stages"][stage] for stage in STAGES}
         (reproduced / name).write_text(yaml.safe_dump(written), "utf-8")
-    put_in_git(reproduced)
+    put_in_git(reproduced, accepts=False)
     clone = reproduced.parent / "clone"
     refused = reproduced.parent / "without-a-remote"
     run(reproduced.parent, "git", "clone", "--quiet", str(reproduced), str(refused))

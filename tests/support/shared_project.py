@@ -53,8 +53,12 @@ def _substrate(
     return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
 
-def put_in_git(project: Path) -> None:
-    """Commit a reproduced project, with its data pinned and the project's own settings of Git and DVC."""
+def put_in_git(project: Path, *, accepts: bool = True) -> None:
+    """Commit a reproduced project, with its data pinned and the project's own settings of Git and DVC.
+
+    Args:
+        accepts: whether the pins seal the new list of data too; not if `dvc.yaml` is not the graph's.
+    """
     shutil.copy(ROOT / ".gitignore", project)
     shutil.copy(ROOT / ".dvc/config", project / ".dvc/config")
     # What `dvc.yaml` runs is the environment's own command, on this checkout.
@@ -65,6 +69,7 @@ def put_in_git(project: Path) -> None:
     paths = [{"path": out["path"], "hash": "md5"} for out in pinned["outs"]]
     (project / "data.dvc").write_text(yaml.safe_dump({"outs": paths}), "utf-8")
     run(project, "dvc", "commit", "--force", "--quiet")
-    run(project, "substrate", "accept", "the data of every benchmark")
+    if accepts:
+        run(project, "substrate", "accept", "the data of every benchmark")
     run(project, "git", "add", "--all")
     run(project, "git", "commit", "--quiet", "--message", "Reproduced")
