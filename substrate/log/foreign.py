@@ -21,11 +21,12 @@ from substrate.base.ntriples import texts_of
 from substrate.log._chain import Chain
 from substrate.log.patch import EDITED, Descent, require_flat
 
+# In a possessive group, an alternative looks ahead before it reads: Python before 3.11.5 does not go back.
 _TOKEN = re.compile(
     r"""(?P<iri><[^<>\s]*+>) | (?P<open><<\(?) | (?P<close>\)?>>) | (?P<dot>\.)
-    | (?P<blank>_:\w(?:[\w:·-]|\.(?=[\w:.·-]))*+)
+    | (?P<blank>_:\w(?:[\w:·-]|(?=\.[\w:.·-])\.)*+)
     | (?P<literal>"(?:[^"\\\r\n]|\\.)*+"(?:@[A-Za-z0-9-]++|\s*+\^\^\s*+<[^<>\s]*+>)?+)
-    | (?P<word>[\w+-](?:[\w:+-]|\.(?=[\w:+-]))*+)""",
+    | (?P<word>[\w+-](?:[\w:+-]|(?=\.[\w:+-])\.)*+)""",
     re.VERBOSE,
 )
 _BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*+)*+")

@@ -49,7 +49,7 @@ _GUESSES = 2_000
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
 _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
 """The first line of a log in a later format; the present format, version 1, has no version line."""
-_FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+(?=\n))*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
+_FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+\n)*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
 """The beginning of any program's RDF Patch."""
 _OPENINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"

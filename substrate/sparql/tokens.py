@@ -17,13 +17,14 @@ from substrate.base.limits import LIMITS
 DEPTH = LIMITS.depth
 """The largest allowed depth of nested brackets."""
 
-_STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*+'{3}
+# The body of a long string is not possessive: Python before 3.11.5 does not go back to where it looked ahead.
+_STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*'{3}
               |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')"""
 _LEADING = r"""
-    |(?P<iri><(?:[^<>"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*+>)
+    |(?P<iri><(?:[^<>"{}|^`\\\x00-\x20]|(?=\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})..)*+>)
     |(?P<comment>\#[^\n\r]*+)
     |(?P<variable>[?$]\w++)
-    |(?P<name>[\w.-]*+:(?:[\w:.-]|%[0-9A-Fa-f]{2}|\\.)*+)
+    |(?P<name>[\w.-]*+:(?:[\w:.-]|(?=%[0-9A-Fa-f]{2})%|\\.)*+)
     |(?P<language>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
 """
 _NUMBER = r"|(?P<number>\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)"
