@@ -70,8 +70,9 @@ def claims() -> Iterator[str]:
     words = Counter(verdict.verdict for verdict in now)
     generated = sum((of.verdict, of.data) == ("undecided", "generated") for of in now)
     yield (
-        f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}: parts of the "
-        f"official releases decide. {sum(words[of] for of in OPEN)} cannot be decided with the data at hand: "
+        f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}, all on "
+        "parts of the official releases or by proof. "
+        f"{sum(words[of] for of in OPEN)} cannot be decided with the data at hand: "
         f"{words['not compared']} set systems beside each other that read different inputs, {generated} were "
         f"measured on generated data alone, {words['undecided'] - generated} shows no clear difference, "
         f"{words['not measured']} were not measured."
