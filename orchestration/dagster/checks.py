@@ -90,7 +90,8 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
             # A result that was compared with nothing is not as pinned; it stops no run either.
             level = severity if beside.compared else WARN
             return dg.AssetCheckResult(passed=beside.compared, severity=level, description=beside.why)
-        words, because, metadata = _drift(resource.open(), stages, stage)
+        opened = resource.open()
+        words, because, metadata = _drift(opened, stages, stage)
         told = f"{', '.join(beside.changed)} is modified against its pin"
         told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
         if data:
@@ -98,7 +99,7 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         else:
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
         metadata["files that differ"] = "\n".join(beside.changed)
-        metadata["report"] = dg.MetadataValue.asset(asset_key("report/html"))
+        metadata["report"] = dg.MetadataValue.asset(asset_key("report/html", opened.settings.profile))
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (

@@ -157,7 +157,7 @@ class _File:
         return without_user(self.file.url)
 
     def fetch(self) -> Fetched:
-        """Fetch the file, unless the right file already exists; :meth:`_accept` checks what is downloaded."""
+        """Fetch the file, unless the right file already exists; :meth:`_accept` checks the download."""
         if fresh := not self.path.exists():
             part, pin = self.path.with_name(f"{self.path.name}.part"), self.pin
             most = pin.size if pin else LIMITS.bytes
