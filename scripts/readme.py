@@ -30,24 +30,25 @@ ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"
 PUBLISHED = "published, on whole splits"
 OFFICIAL = {
-    "clevrer/counterfactual/per_question": "CLEVRER, counterfactual, training split, partner rule",
-    "ablations/counterfactual.duality/per_question": "the same, ancestor duality alone",
-    "ablations/counterfactual.filmed/per_question": "the same, no ancestry: what was filmed happens again",
-    "clevrer_validation/counterfactual.partner/per_question": "the same of validation, selected by MVBench, "
-    "partner rule",
-    "clevrer_validation/counterfactual.video/per_question": "the same, simulated to the video's end",
-    "clevrer_validation/counterfactual.simulated/per_question": "the same, simulated 51 frames longer",
-    "clevrer_validation/descriptive/per_question": "descriptive, validation, selected by MVBench, tracks",
-    "clevrer/explanatory/per_question": "explanatory, training split, chosen by CLEVRER-Humans",
-    "ablations/explanatory.global/per_question": "the same; a cause need only precede the target event",
-    "perceived_aside/explanatory/per_question": "the same, from proposals in unseen videos",
-    "perceived_worlds/explanatory/kept_out": "the same, over all possible logs of each video",
-    "perceived/explanatory/per_question": "explanatory, proposals in all videos (weights fitted to 469)",
-    "from_truth/detections/kept_out": "one question per collision, from proposals in unseen videos",
-    "from_truth/worlds/kept_out": "the same, over all possible logs of each video",
-    "descriptive/detections/kept_out": "descriptive questions made here, from proposals in unseen videos",
-    "foretold/detections.80/f1_kept_out": "F1: collisions after frame 80, from unseen videos' proposals",
-    "met/log/accuracy": "who met whom in the published Smallville simulation, all 300 pairs",
+    "clevrer/counterfactual/per_question": "counterfactual, training: partner rule",
+    "ablations/counterfactual.duality/per_question": "counterfactual, training: ancestor duality alone",
+    "ablations/counterfactual.filmed/per_question": "counterfactual, training: filmed events recur",
+    "clevrer_validation/counterfactual.partner/per_question": "counterfactual, validation: partner rule",
+    "clevrer_validation/counterfactual.video/per_question": "counterfactual, validation: simulated "
+    "to the end",
+    "clevrer_validation/counterfactual.simulated/per_question": "counterfactual, validation: simulated "
+    "51 frames beyond the end",
+    "clevrer_validation/descriptive/per_question": "descriptive, validation: tracks",
+    "clevrer/explanatory/per_question": "explanatory, training: ancestors in the event graph",
+    "ablations/explanatory.global/per_question": "explanatory, training: all earlier events",
+    "perceived/explanatory/per_question": "explanatory, training: proposals, weights fitted to 469 of these",
+    "perceived_aside/explanatory/per_question": "explanatory, training: proposals in unseen videos",
+    "perceived_worlds/explanatory/kept_out": "explanatory, training: all possible logs of unseen videos",
+    "from_truth/detections/kept_out": "a question per collision: proposals in unseen videos",
+    "from_truth/worlds/kept_out": "a question per collision: all possible logs of unseen videos",
+    "descriptive/detections/kept_out": "descriptive questions made here: proposals in unseen videos",
+    "foretold/detections.80/f1_kept_out": "F1 of collisions after frame 80: proposals in unseen videos",
+    "met/log/accuracy": "all 300 pairs of the published Smallville simulation: who met whom",
     "babi/mean/accuracy": "bAbI, 20 tasks",
 }
 """The numbers on official data in README, including weak results.
@@ -97,7 +98,15 @@ def ending() -> Iterator[str]:
 
 def official() -> Iterator[str]:
     """Yield the table of official data, with published systems."""
-    yield f"| on parts of official releases | n | right | {INTERVAL} | {BEST_TRIVIAL} | {PUBLISHED} |"
+    heads = (
+        "on parts of official releases; CLEVRER unless named",
+        "n",
+        "right",
+        INTERVAL,
+        BEST_TRIVIAL,
+        PUBLISHED,
+    )
+    yield f"| {' | '.join(heads)} |"
     yield "|---|---|---|---|---|---|"
     rows = dict(pinned_rows(ROOT))
     # A number that no pin has yet is left out, until results are accepted.

@@ -21,7 +21,7 @@ from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import Find, Measured, Verdict, claims, verdict
-from orchestration.scoring.counting import counts_for, graded_rows, outcomes, split_name
+from orchestration.scoring.counting import by_scene, counts_for, graded_rows, outcomes, split_name
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.workspace.folders import Workspace
@@ -62,8 +62,12 @@ class Results(NamedTuple):
             short = ((row, row.log.removeprefix("sha256:")[:_SHORT]) for row in rows())
             return {(str(row.scene), str(row.question)): (row.predicted, log) for row, log in short}
 
+        def clusters() -> list[tuple[int, int]]:
+            # As in the tables: official intervals take scenes for independent, others each question.
+            return by_scene(rows(), metric) if official else [(1, 1)] * correct + [(0, 1)] * (n - correct)
+
         by = self.by(benchmark.name) if benchmark.by_model else ""
-        return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers)
+        return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers, clusters)
 
 
 def of_files(workspace: Workspace) -> Results:

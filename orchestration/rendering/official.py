@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations
@@ -17,7 +16,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
-from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes
+from orchestration.scoring.counting import RIGHT, by_scene, compared, counts_for, outcomes
 from orchestration.scoring.formatting import bracketed, paired
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
@@ -79,14 +78,11 @@ def _intervals(workspace: Workspace) -> Callable[[Score], str]:
     rows = cache(partial(graded, workspace))
 
     def cell(score: Score) -> str:
-        benchmark, cells = _of(score), defaultdict[tuple[str, str], list[tuple[int, int]]](list)
+        benchmark = _of(score)
         if score.subset in benchmark.no_interval:
             return ""
-        metric = benchmark.metrics[score.metric]
-        for unit in metric.units(row for row in rows(benchmark.name) if counts_for(row, score.name)):
-            cells[unit[0].subset, str(unit[0].scene)].append(metric.measure(unit))
-        sums = [(sum(right for right, _ in of), sum(n for _, n in of)) for of in cells.values()]
-        return bracketed(*clustered([of for of in sums if of[1]]))
+        counted = (row for row in rows(benchmark.name) if counts_for(row, score.name))
+        return bracketed(*clustered(by_scene(counted, benchmark.metrics[score.metric])))
 
     return cell
 

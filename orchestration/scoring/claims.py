@@ -21,7 +21,7 @@ from orchestration.scoring.comparability import own, reads
 from orchestration.scoring.counting import Comparison, compared
 from orchestration.scoring.formatting import bracketed, share
 from orchestration.scoring.published import MINUS, PAPER, Figure, Kind, published
-from orchestration.scoring.statistics import wilson
+from orchestration.scoring.statistics import clustered, wilson
 
 FILE = "orchestration/scoring/claims.yaml"
 Relation = Literal["margin", "order", "same_bytes", "statement"]
@@ -130,6 +130,7 @@ class Measured(NamedTuple):
     """A number as measured: its counts, its data in words, the model that answered, and its answers.
 
     ``outcomes`` gives by scene and question whether the answer is right, ``answers`` the answer and its log.
+    ``clusters`` gives right answers and total of each set of questions that its interval takes for one draw.
     """
 
     correct: int
@@ -138,6 +139,7 @@ class Measured(NamedTuple):
     by: str
     outcomes: Callable[[], Outcomes]
     answers: Callable[[], Outcomes]
+    clusters: Callable[[], list[tuple[int, int]]]
 
     def plus(self, other: Measured | None) -> Measured:
         """Add the answers to other questions."""
@@ -148,8 +150,12 @@ class Measured(NamedTuple):
             sides = enumerate(getattr(side, part)() for side in (self, other))
             return {(str(at), *key): value for at, of in sides for key, value in of.items()}
 
-        n, on = self.n + other.n, f"{self.on}; {other.on}"
-        parts = partial(both, "outcomes"), partial(both, "answers")
+        n, on = self.n + other.n, f"{self.n:,} of {self.on}; {other.n:,} of {other.on}"
+        parts = (
+            partial(both, "outcomes"),
+            partial(both, "answers"),
+            lambda: self.clusters() + other.clusters(),
+        )
         return Measured(self.correct + other.correct, n, on, self.by, *parts)
 
 
@@ -241,6 +247,8 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
     if data == "official" or claim.relation == "same_bytes":
         undecided = here.sign == 0 and claim.relation in ("margin", "order") and expected
         word = "agrees" if here.sign == expected else "undecided" if undecided else "differs"
+        if word == "differs" and not expected:
+            known["measured"] += f", {_DIRECTIONS[True][here.sign]}"
         return Verdict(**known, verdict=word)
     direction = "as printed" if here.sign == expected else _DIRECTIONS[expected == 0][here.sign]
     known["why"] = "measured on generated data alone, which give a direction and decide nothing"
@@ -313,12 +321,13 @@ def _margin(claim: Claim, sides: list[Measured]) -> _Here:
     if len(sides) == 2:
         return _apart(claim, *sides)
     (side,), number, known = sides, claim.numbers[0], published()
-    low, high = (100 * edge for edge in wilson(side.correct, side.n))
+    low, high = (100 * edge for edge in clustered(side.clusters()))
     figure = known.accuracies(number)[claim.rival or own(number)].value
     sign = 1 if low > figure else -1 if high < figure else 0
     if not claim.rival:
         text = f"{share(side.correct, side.n)} [{low:.2f}, {high:.2f}]"
-        return _Here(sign, text, side.n, f"the printed {figure:.2f} % lies {_INSIDE[sign == 0]} the interval")
+        place = {1: "below", -1: "above"}.get(sign, "in")
+        return _Here(sign, text, side.n, f"the printed {figure:.2f} % lies {place} the interval")
     text = f"{100 * side.correct / side.n - figure:+.2f} pp [{low - figure:+.2f}, {high - figure:+.2f}]"
     split = f"{known.systems[claim.rival].title}'s figure is of split {known.split(number, claim.rival)}"
     return _Here(sign, text, side.n, split)
@@ -345,11 +354,12 @@ def _apart(claim: Claim, first: Measured, second: Measured) -> _Here:
 
 
 def _order(claim: Claim, sides: list[Measured]) -> _Here:
-    signs = [_paired(better, worse)[1] for worse, better in pairwise(sides)]
-    text = share(sides[0].correct, sides[0].n)
-    for sign, side in zip(signs, sides[1:], strict=True):
+    pairs = [_paired(better, worse) for worse, better in pairwise(sides)]
+    signs, text = {sign for _, sign in pairs}, share(sides[0].correct, sides[0].n)
+    for (pair, sign), side in zip(pairs, sides[1:], strict=True):
         text += f" {'≈<>'[sign]} {share(side.correct, side.n)}"
-    sign = -1 if -1 in signs else int(all(signs))
+        text += f" (p {pair.mcnemar:.2g})" if not sign and pair.mcnemar is not None else ""
+    sign = -1 if -1 in signs else int(signs == {1})
     return _Here(sign, text, sides[0].n, "each against the number before it, by McNemar's exact p")
 
 

@@ -108,6 +108,15 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
     return counts
 
 
+def by_scene(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
+    """Right answers and total of each scene, which questions share; scenes without a total are left out."""
+    cells = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
+    for unit in metric.units(rows):
+        cell, counts = cells[unit[0].subset, str(unit[0].scene)], metric.measure(unit)
+        cell[:] = map(sum, zip(cell, counts, strict=True))
+    return [(right, n) for right, n in cells.values() if n]
+
+
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
     """The units of some rows by scene and question, each with whether it is completely right."""
     verdicts: dict[tuple[str, str], bool] = {}

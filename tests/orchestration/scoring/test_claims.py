@@ -22,7 +22,8 @@ GLOBAL, A, B, C = (
 def measured(right: Sequence[bool], by: str = "") -> Measured:
     """A number whose answers to as many questions are right or not."""
     rows = {("0", str(at)): bool(of) for at, of in enumerate(right)}
-    return Measured(sum(rows.values()), len(rows), "training", by, lambda: rows, lambda: rows)
+    each = [(int(of), 1) for of in rows.values()]
+    return Measured(sum(rows.values()), len(rows), "training", by, lambda: rows, lambda: rows, lambda: each)
 
 
 def find(numbers: Mapping[str, Sequence[bool]], by: str = "") -> Find:
