@@ -16,6 +16,7 @@ from substrate.domains.clevrer.format import (
     FRAMES,
     MATERIALS,
     RADIUS,
+    Collision,
     Color,
     Material,
     ObjectProperty,
@@ -23,7 +24,16 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
 from substrate.generators.clevrer.measured import MEASURED as SEEN
-from substrate.generators.clevrer.physics import CAMERA, HIDDEN_FRAMES, Body, Contacts, Run, simulate, slide
+from substrate.generators.clevrer.physics import (
+    CAMERA,
+    HIDDEN_FRAMES,
+    Body,
+    Contacts,
+    Poses,
+    Run,
+    simulate,
+    slide,
+)
 
 _LENGTH = FRAMES + HIDDEN_FRAMES
 _CLEARANCE = 3 * RADIUS
@@ -104,8 +114,11 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
     return tuple(bodies), simulate(bodies) if plan.bystanders else run
 
 
-def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
-    """Tell whether an actor is hit too early or not in time, so that the simulation can stop."""
+def _strays(actor: Actor, poses: Poses, contacts: Contacts) -> bool:
+    """Tell whether an actor is hit too early, not in time or out of view, so that the simulation can stop."""
+    frame = len(poses) - 1
+    if any(c.frame_id == frame and not _in_view(poses, c) for c in contacts.values()):
+        return True
     if frame > actor.frame + _EARLY:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
@@ -256,5 +269,9 @@ def _shows_well(run: Run) -> bool:
     return (
         seen
         and all(len(set(ways)) == len(ways) for ways in crossings)
-        and all(views[number][c.frame_id] for c in run.contacts for number in c.object_ids)
+        and all(_in_view(run.poses, contact) for contact in run.contacts)
     )
+
+
+def _in_view(poses: Poses, contact: Collision) -> bool:
+    return all(CAMERA.sees(poses[contact.frame_id][number][0]) for number in contact.object_ids)

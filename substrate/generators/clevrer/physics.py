@@ -109,33 +109,35 @@ CAMERA = Camera(location=(5.22, 0.045, 2.8764), pitch=0.50365, focal=3.4977)
 """Fitted to the ``inside_camera_view`` flags of official annotations (5,110 of 5,120 agree)."""
 
 
+Poses = Sequence[Mapping[int, Pose]]
+"""The pose of every body at each frame."""
 Contacts = Mapping[tuple[int, int], Collision]
 """The first contacts so far, by pair."""
 
 
-def _never(frame: int, contacts: Contacts) -> bool:
+def _never(poses: Poses, contacts: Contacts) -> bool:
     return False
 
 
-def _no_forces(client: int, handles: dict[int, int]) -> Callable[[], None]:
-    return lambda: None
+def _no_forces(client: int, handles: dict[int, int]) -> None:
+    return None
 
 
 def simulate(
     bodies: Sequence[Body],
     frames: int = FRAMES + HIDDEN_FRAMES,
     *,
-    stop: Callable[[int, Contacts], bool] = _never,
-    forces: Callable[[int, dict[int, int]], Callable[[], None]] = _no_forces,
+    stop: Callable[[Poses, Contacts], bool] = _never,
+    forces: Callable[[int, dict[int, int]], Callable[[], None] | None] = _no_forces,
 ) -> Run:
-    """Simulate ``bodies`` for ``frames`` frames, or until ``stop(frame, contacts so far)`` is true.
+    """Simulate ``bodies`` for ``frames`` frames, or until ``stop(poses, contacts so far)`` is true.
 
     Every run starts from an empty Bullet world, so equal bodies give equal floats regardless of earlier runs.
     A pair's contact is recorded once, at the frame it first exchanges an impulse.
 
     Args:
         forces: called once with Bullet's client and the handles by object; the function that it returns is
-            called before every substep.
+            called before every substep. It returns ``None`` if no force acts.
 
     >>> ball = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0))
     >>> run = simulate([ball, Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
@@ -150,12 +152,18 @@ def simulate(
     contacts: dict[tuple[int, int], Collision] = {}
     with _world() as client:
         handles = {body.object_id: _insert(client, body) for body in ordered}
-        push = forces(client, handles)
+        push, whole = forces(client, handles), False
         for frame in range(frames):
             if frame:
                 near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
-                for _ in range(_SUBSTEPS):
-                    push()
+                # Bullet makes a frame's substeps itself, with the same bits, unless they are looked at.
+                together = not near and push is None
+                if together != whole:
+                    whole = together
+                    _set_step(client, whole)
+                for _ in range(1 if whole else _SUBSTEPS):
+                    if push:
+                        push()
                     bullet.stepSimulation(physicsClientId=client)
                     for pair, place in _touching(client, handles, near):
                         contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))
@@ -168,7 +176,7 @@ def simulate(
                     for name, handle in handles.items()
                 }
             )
-            if frame and stop(frame, contacts):
+            if frame and stop(poses, contacts):
                 break
     in_order = sorted(contacts.values(), key=lambda contact: (contact.frame_id, contact.object_ids))
     return Run(tuple(poses), tuple(in_order))
@@ -195,7 +203,7 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
     return distance, speed
 
 
-def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], float]:
+def near_misses(poses: Poses) -> dict[tuple[int, int], float]:
     """The least distance (units) of each pair's centres, simulated or on straight lines from the first frame
     on.
 
@@ -234,12 +242,9 @@ def _world() -> Iterator[int]:
     try:
         bullet.resetSimulation(physicsClientId=client)
         bullet.setPhysicsEngineParameter(
-            fixedTimeStep=SECONDS_PER_FRAME / _SUBSTEPS,
-            numSubSteps=0,
-            deterministicOverlappingPairs=1,
-            enableFileCaching=0,
-            physicsClientId=client,
+            deterministicOverlappingPairs=1, enableFileCaching=0, physicsClientId=client
         )
+        _set_step(client, whole=False)
         bullet.setGravity(0, 0, -_GRAVITY, physicsClientId=client)
         plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
         ground = bullet.createMultiBody(
@@ -251,6 +256,14 @@ def _world() -> Iterator[int]:
         yield client
     finally:
         _idle.append(client)
+
+
+def _set_step(client: int, whole: bool) -> None:
+    """Set the length of a step: a whole frame, in equal substeps, or one substep."""
+    import pybullet as bullet
+
+    seconds, parts = (SECONDS_PER_FRAME, _SUBSTEPS) if whole else (SECONDS_PER_FRAME / _SUBSTEPS, 0)
+    bullet.setPhysicsEngineParameter(fixedTimeStep=seconds, numSubSteps=parts, physicsClientId=client)
 
 
 def _unseen(client: int) -> int:

@@ -58,7 +58,7 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
 
     ordered = sorted(solids, key=lambda solid: solid.body.object_id)
 
-    def forces(client: int, handles: dict[int, int]) -> Callable[[], None]:
+    def forces(client: int, handles: dict[int, int]) -> Callable[[], None] | None:
         for solid in ordered:
             if solid.mass != 1:
                 bullet.changeDynamics(
@@ -70,7 +70,7 @@ def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
             for a, b, strength in charged:
                 _push(client, a, b, strength)
 
-        return push
+        return push if charged else None
 
     return physics.simulate([solid.body for solid in ordered], frames, forces=forces, **options)
 

@@ -22,7 +22,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.comphy.format import REFERENCES
 from substrate.generators.clevrer._plan import draw
-from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Run, travel
+from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Poses, Run, travel
 from substrate.generators.comphy.physics import Solid, simulate
 
 Pair = tuple[int, int]
@@ -179,9 +179,9 @@ def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> 
     return x, y
 
 
-def _crowded(frame: int, contacts: Contacts) -> bool:
+def _crowded(poses: Poses, contacts: Contacts) -> bool:
     """Tell whether a target has too many collisions in the video, so that the simulation can stop."""
-    return frame < FRAMES and len(contacts) > _MOST
+    return len(poses) <= FRAMES and len(contacts) > _MOST
 
 
 def _shows_well(run: Run) -> bool:
