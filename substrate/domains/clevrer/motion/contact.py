@@ -20,7 +20,6 @@ class Pose:
         self.x, self.y, self.yaw = x, y, yaw
 
 
-_CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))
 _FACES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
 _TIE = 1e-9
 """Tolerance (units): two separations this close count as equal, and the first face is used."""
@@ -68,11 +67,13 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
         x, y = c * dx + s * dy, c * dy - s * dx
         turn = other.yaw - base.yaw
         ct, st = radius * cos(turn), radius * sin(turn)
-        corners = [(x + ct * u - st * v, y + st * u + ct * v) for u, v in _CORNERS]
-        us, vs = [u for u, _ in corners], [v for _, v in corners]
-        apart = (min(us), -max(us), min(vs), -max(vs))
+        right, left, upper, lower = x + ct, x - ct, y + st, y - st
+        u0, u1, u2, u3 = right - st, right + st, left + st, left - st
+        v0, v1, v2, v3 = upper + ct, upper - ct, lower - ct, lower + ct
+        apart = (min(u0, u1, u2, u3), -max(u0, u1, u2, u3), min(v0, v1, v2, v3), -max(v0, v1, v2, v3))
         if max(apart) - radius > reach + 2 * _TIE:
             return []
+        corners = ((u0, v0), (u1, v1), (u2, v2), (u3, v3))
         for (nx, ny), separation in zip(_FACES, apart, strict=True):
             if separation - radius > best + _TIE:
                 best, face = separation - radius, (base, sign, c, s, nx, ny, corners)

@@ -5,7 +5,7 @@ Plain Python floats in a fixed order: equal bodies give equal bits. It shares no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import hypot
@@ -76,7 +76,7 @@ def simulate(
         )
     remaining = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
     rows = [_Row(body, law) for body in remaining]
-    world = _World(law, [b.shape for b in remaining], rows)
+    world = _World(law, tuple(b.shape for b in remaining), rows)
     states = [_bodies(remaining, rows)] if trace else None
     frame = 0
     while frame < frames:
@@ -88,9 +88,11 @@ def simulate(
 
 
 class _Row(Pose):
-    """A moving body: pose, velocity, spin, and its response to an impulse (inverse mass and inertia)."""
+    """A moving body: pose, velocity, spin, its response to an impulse (inverse mass and inertia), and what
+    slows it on the ground.
+    """
 
-    __slots__ = ("inertia", "mass", "spin", "vx", "vy")
+    __slots__ = ("friction", "inertia", "mass", "spin", "turning", "vx", "vy")
 
     def __init__(self, body: Body, law: Law) -> None:
         super().__init__(body.x, body.y, body.yaw)
@@ -99,6 +101,8 @@ class _Row(Pose):
         self.spin: float = body.spin
         self.mass: float = 1 / body.mass
         self.inertia: float = 1 / (body.mass * law.inertia)
+        self.friction: float = 0.0 if body.shape == "sphere" else law.friction
+        self.turning: float = 0.0 if body.shape == "sphere" else law.turning
 
 
 def _bodies(bodies: list[Body], rows: list[_Row]) -> list[Body]:
@@ -111,13 +115,11 @@ def _bodies(bodies: list[Body], rows: list[_Row]) -> list[Body]:
 class _World:
     """The bodies as rows of floats, with the step from one frame to the next."""
 
-    def __init__(self, law: Law, shapes: list[Shape], rows: list[_Row]) -> None:
+    def __init__(self, law: Law, shapes: tuple[Shape, ...], rows: list[_Row]) -> None:
         self.law = law
         self.rows = rows
         self.contacts: dict[tuple[int, int], int] = {}
-        self.friction = [0.0 if shape == "sphere" else law.friction for shape in shapes]
-        self.turning = [0.0 if shape == "sphere" else law.turning for shape in shapes]
-        self.pairs = _pairs(tuple(shapes), law)
+        self.pairs = _pairs(shapes, law)
         self.quiet = 0  # frames ahead in which no pair can come near
 
     def advance(self, frame: int, end: int) -> int:
@@ -129,23 +131,22 @@ class _World:
         if self.quiet:
             ahead = min(self.quiet, end - frame)
             self.quiet -= ahead
-            for k in range(len(rows)):
-                self._glide(k, ahead)
+            for row in rows:
+                _glide(row, ahead, self.law)
             return ahead
         near = self._near()
         busy = {k for pair in near for k in (pair.i, pair.j)}
-        for k in range(len(rows)):
+        for k, row in enumerate(rows):
             if k not in busy:
-                self._glide(k, 1)
+                _glide(row, 1, self.law)
         if near:
-            self._step_by_step(frame, near, sorted(busy))
+            self._step_by_step(frame, near, [rows[k] for k in sorted(busy)])
         return 1
 
-    def _step_by_step(self, frame: int, near: list[_Pair], busy: list[int]) -> None:
+    def _step_by_step(self, frame: int, near: list[_Pair], moving: list[_Row]) -> None:
         rows, law = self.rows, self.law
         length, reach, radius = law.step, law.reach, law.radius
         closing = [(pair, rows[pair.i], rows[pair.j], pair.meet, pair.reach) for pair in near]
-        moving = [(rows[k], self.friction[k], self.turning[k]) for k in busy]
         for step in range(law.substeps):
             touching: list[tuple[_Pair, Point]] = []
             for pair, a, b, meet, within in closing:
@@ -156,7 +157,7 @@ class _World:
                 stamp = frame if step < law.stamp else frame + 1
                 for pair in self._exchange(touching):
                     self.contacts.setdefault((pair.i, pair.j), stamp)
-            for row, _, _ in moving:
+            for row in moving:
                 row.x += length * row.vx
                 row.y += length * row.vy
                 row.yaw += length * row.spin
@@ -192,38 +193,6 @@ class _World:
             self.quiet = int(room / way * _CAREFUL)  # bodies that glide come no nearer than this
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
 
-    def _glide(self, k: int, frames: int) -> None:
-        """Move a body that touches no other over some frames."""
-        row, law = self.rows[k], self.law
-        friction, drag, step, steps = self.friction[k], law.drag, law.step, range(law.substeps)
-        for _ in range(frames):
-            vx, vy = row.vx, row.vy
-            if row.spin:
-                alone = [(row, friction, self.turning[k])]
-                for _ in steps:
-                    _brake(alone, law)
-                    row.x += step * row.vx
-                    row.y += step * row.vy
-                    row.yaw += step * row.spin
-                continue
-            if not (vx or vy):
-                return
-            speed = hypot(vx, vy)
-            # On a straight line only the speed changes.
-            now, travelled = speed, 0.0
-            for _ in steps:
-                now -= step * (friction + drag * now * (1 + now))
-                if now <= 0:
-                    now = 0.0
-                    break
-                travelled += now
-            share = step * travelled / speed
-            row.x += vx * share
-            row.y += vy * share
-            keep = now / speed
-            row.vx = vx * keep
-            row.vy = vy * keep
-
     def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
         """Apply sequential impulses along the normals; return the pairs that exchanged any."""
         law = self.law
@@ -236,23 +205,55 @@ class _World:
         return [row.pair for row in rows if row.total > 0]
 
 
-def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
-    """Slow bodies down by one step of ground friction and drag; each has its own friction and turning."""
+def _glide(row: _Row, frames: int, law: Law) -> None:
+    """Move a body that touches no other over some frames."""
+    friction, drag, step, steps = row.friction, law.drag, law.step, range(law.substeps)
+    for _ in range(frames):
+        vx, vy = row.vx, row.vy
+        if row.spin:
+            alone = [row]
+            for _ in steps:
+                _brake(alone, law)
+                row.x += step * row.vx
+                row.y += step * row.vy
+                row.yaw += step * row.spin
+            continue
+        if not (vx or vy):
+            return
+        speed = hypot(vx, vy)
+        # On a straight line only the speed changes.
+        now, travelled = speed, 0.0
+        for _ in steps:
+            now -= step * (friction + drag * now * (1 + now))
+            if now <= 0:
+                now = 0.0
+                break
+            travelled += now
+        share = step * travelled / speed
+        row.x += vx * share
+        row.y += vy * share
+        keep = now / speed
+        row.vx = vx * keep
+        row.vy = vy * keep
+
+
+def _brake(moving: list[_Row], law: Law) -> None:
+    """Slow bodies down by one step of ground friction and drag."""
     step, drag, inertia, rim_of_spin = law.step, law.drag, law.inertia, 1.4142 * law.radius
-    for row, friction, turning in moving:
+    for row in moving:
         vx, vy, spin = row.vx, row.vy, row.spin
         if vx or vy or spin:
             speed = total = hypot(vx, vy)
             if spin:
                 rate, rim = abs(spin), rim_of_spin * spin
                 total = hypot(speed, rim)
-                torque, held = turning, total * inertia
+                torque, held = row.turning, total * inertia
                 if held:  # else the value is below the smallest float
-                    torque += friction * 1.4142 * law.radius * abs(rim) / held
+                    torque += row.friction * 1.4142 * law.radius * abs(rim) / held
                 keep = 1 - step * (torque / rate + drag * (1 + rate))
                 row.spin = spin * (keep if keep > 0 else 0.0)
             if speed:
-                keep = 1 - step * (friction / total + drag * (1 + speed))
+                keep = 1 - step * (row.friction / total + drag * (1 + speed))
                 if keep < 0:
                     keep = 0.0
                 row.vx = vx * keep
@@ -294,26 +295,23 @@ class _Impulse:
         self.arm_a = (x - a.x) * ny - (y - a.y) * nx
         self.arm_b = (x - b.x) * ny - (y - b.y) * nx
         self.share = 1 / (a.mass + b.mass + self.arm_a**2 * a.inertia + self.arm_b**2 * b.inertia)
-        approach = -self.speed()
+        approach = -((b.vx - a.vx) * nx + (b.vy - a.vy) * ny + b.spin * self.arm_b - a.spin * self.arm_a)
         close = -gap / law.step * (1.0 if gap > 0 else law.correction)
         if pair.flat:
             self.target = max(close, law.restitution_flat * (approach - law.threshold_flat))
         else:
             self.target = close + (law.restitution * approach if approach > law.threshold else 0.0)
 
-    def speed(self) -> float:
-        """The normal speed at which the two points separate (units/s)."""
-        a, b = self.a, self.b
-        return (b.vx - a.vx) * self.nx + (b.vy - a.vy) * self.ny + b.spin * self.arm_b - a.spin * self.arm_a
-
     def apply(self) -> None:
-        a, b = self.a, self.b
-        total = max(0.0, self.total + (self.target - self.speed()) * self.share)
+        """Bring the normal speed at which the two points separate nearer to the target."""
+        a, b, nx, ny, arm_a, arm_b = self.a, self.b, self.nx, self.ny, self.arm_a, self.arm_b
+        speed = (b.vx - a.vx) * nx + (b.vy - a.vy) * ny + b.spin * arm_b - a.spin * arm_a
+        total = max(0.0, self.total + (self.target - speed) * self.share)
         more, self.total = total - self.total, total
         if more:
-            a.vx -= more * a.mass * self.nx
-            a.vy -= more * a.mass * self.ny
-            a.spin -= more * a.inertia * self.arm_a
-            b.vx += more * b.mass * self.nx
-            b.vy += more * b.mass * self.ny
-            b.spin += more * b.inertia * self.arm_b
+            a.vx -= more * a.mass * nx
+            a.vy -= more * a.mass * ny
+            a.spin -= more * a.inertia * arm_a
+            b.vx += more * b.mass * nx
+            b.vy += more * b.mass * ny
+            b.spin += more * b.inertia * arm_b
