@@ -16,23 +16,25 @@ from substrate.domains.babi.format import Statement, Story
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import Language, rows
-from substrate.domains.clevrer.kinds import Table
+from substrate.domains.clevrer.kinds import Tokens
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, WORDS, Step, World, run, run_choices
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.program import OPCODES, WORDS, ProgramStep, World, run, run_choices
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
 
 
-def _sharing(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+def _sharing(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> list[SceneEvent]:
     """The earlier events of the same objects: one step of the chain."""
     return [e for e in events if (e.frame or 0) < (event.frame or 0) and e.objects & event.objects]
 
 
-def _nothing(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+def _nothing(world: World, events: Sequence[SceneEvent], removed: int) -> list[SceneEvent]:
     return []
 
 
-def _without_ancestry(method: str, world: World, events: Sequence[Event], removed: int) -> list[Event]:
+def _without_ancestry(
+    method: str, world: World, events: Sequence[SceneEvent], removed: int
+) -> list[SceneEvent]:
     """The events that occur without the removed object, by a method that follows no ancestry."""
     settings = Counterfactual(method)  # pyright: ignore[reportArgumentType]
     return [e for e in events if judge(world.scene, e, removed, settings).occurs]
@@ -40,7 +42,7 @@ def _without_ancestry(method: str, world: World, events: Sequence[Event], remove
 
 def _language(**changed: object) -> Language:
     opcodes = OPCODES | {name: OPCODES[name]._replace(run=of) for name, of in changed.items()}  # pyright: ignore[reportArgumentType]
-    table = Table(opcodes, WORDS)
+    table = Tokens(opcodes, WORDS)
     return Language(partial(run, table=table), partial(run_choices, table=table), str.__eq__)
 
 
@@ -69,7 +71,7 @@ def _nearest(
     """Choose the pair that comes nearest, among the pairs that a question offers."""
     pairs: list[frozenset[int]] = []
     for choice in choices:
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         try:
             run([*choice, *question], world, steps.append)
         except ProgramError:

@@ -21,7 +21,7 @@ from research.domains.foretold import CORRECT, WRONG
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import decode_scene_events
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
 
@@ -76,7 +76,7 @@ def imagined(scene: Scene) -> Iterator[Imagined]:
     filmed = {event.objects for event in scene.events if event.kind == "Collision"}
     for removed in sorted({number for pair in filmed for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
-            event = Event("Collision", None, pair)
+            event = SceneEvent("Collision", None, pair)
             verdicts = {
                 name: CORRECT if judge(scene, event, removed, method).occurs else WRONG
                 for name, method in ASKED.items()

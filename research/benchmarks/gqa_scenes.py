@@ -20,7 +20,7 @@ from orchestration.benchmarks.gqa import GQA, cases_of
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.base.errors import FormatError
-from substrate.domains.gqa.format import Question, Step, read_scene_graphs
+from substrate.domains.gqa.format import Operation, Question, read_scene_graphs
 
 NAME = "gqa_scenes"
 _CALL = re.compile(r"(?:\[[\d, ]*\]|\?)=(\w+)\((?:\[(\d+)\])?(?:, )?(.*?)\)")
@@ -36,7 +36,7 @@ _STEPS = {
 """By GraphVQA's operation: GQA's operation, and the form of its argument."""
 
 
-def step_of(call: str) -> Step:
+def step_of(call: str) -> Operation:
     """Turn a call of GraphVQA into a step of a GQA program.
 
     Raises:
@@ -49,7 +49,7 @@ def step_of(call: str) -> Step:
     if not match or match[1] not in _STEPS:
         raise FormatError(f"unknown call {call!r}", hint=f"Use {', '.join(_STEPS)}")
     operation, argument = _STEPS[match[1]]
-    return Step(operation, argument.format(match[3]), [int(match[2])] if match[2] else [])
+    return Operation(operation, argument.format(match[3]), [int(match[2])] if match[2] else [])
 
 
 def asked(path: Path) -> dict[str, dict[str, Question]]:

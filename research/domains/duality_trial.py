@@ -17,8 +17,8 @@ from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import choice_program
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import Step, World, run
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.program import ProgramStep, World, run
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 Asked = tuple[int, tuple[int, int]]
 """An object, and the two participants of a collision."""
@@ -63,7 +63,7 @@ def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
 def said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
     """The key's verdict on each object and collision that a choice asks about."""
     for choice in question.choices or ():
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         try:
             run(choice_program(question.program, choice), world, steps.append)
         except ProgramError:
@@ -73,7 +73,7 @@ def said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Aske
             yield object_and_pair, (choice.answer == "correct") != ("negate" in question.program)
 
 
-def _object_and_pair(steps: Sequence[Step], opcodes: Sequence[str]) -> Asked | None:
+def _object_and_pair(steps: Sequence[ProgramStep], opcodes: Sequence[str]) -> Asked | None:
     """The object and the collision that a choice asks about, if any.
 
     The program looks for one of them among the events that the other leads to.
@@ -81,7 +81,7 @@ def _object_and_pair(steps: Sequence[Step], opcodes: Sequence[str]) -> Asked | N
     led = [step.arguments[-1] for step in steps if step.token in opcodes]
     sought = [step.arguments[0] for step in steps if step.token == "belong_to"]
     for number, event in (pair for both in product(led, sought) for pair in (both, both[::-1])):
-        if isinstance(number, int) and isinstance(event, Event) and event.kind == "Collision":
+        if isinstance(number, int) and isinstance(event, SceneEvent) and event.kind == "Collision":
             a, b = sorted(event.objects)
             return None if number in (a, b) else (number, (a, b))
     return None

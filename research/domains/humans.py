@@ -34,7 +34,7 @@ from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import COLORS, SHAPES
 from substrate.domains.clevrer.interpreter import judged_choices
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
@@ -102,7 +102,7 @@ class Moment(NamedTuple):
     """
 
     object: int
-    event: Event | None = None
+    event: SceneEvent | None = None
     outcome: bool = False
     happens: bool = True
 
@@ -257,7 +257,7 @@ def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Mom
     )
 
 
-def _first(number: int, events: Sequence[Event], *, outcome: bool = False) -> Moment:
+def _first(number: int, events: Sequence[SceneEvent], *, outcome: bool = False) -> Moment:
     """A moment of the first of the events; without events, it does not happen."""
     return Moment(number, events[0], outcome) if events else Moment(number, happens=False)
 

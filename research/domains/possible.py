@@ -48,7 +48,7 @@ MOST = 64
 _DIGITS = 4
 
 
-class Event(NamedTuple):
+class PossibleEvent(NamedTuple):
     """An entry (``in``) or exit (``out``) of one object, or a collision of two, and how probable it is."""
 
     frame: int
@@ -63,7 +63,7 @@ class PossibleScene(NamedTuple):
     scene_index: int
     n_frames: int
     objects: list[CompactObject]
-    events: list[Event]
+    events: list[PossibleEvent]
     trajectory: dict[int, list[Sampled]] | None = None
 
 
@@ -105,7 +105,7 @@ def decode_possible(source: Source) -> PossibleScene:
     PossibleScene(scene_index=7, n_frames=9, objects=[], events=[], trajectory=None)
     """
     scene, record = decode_scene_events(source), decode(_records, source[1], source[0])
-    events: list[Event] = []
+    events: list[PossibleEvent] = []
     for name in ("in_outs", "collisions", "doubtful"):
         for place, entry in enumerate(getattr(record, name)):
             if entry.probability is None:
@@ -115,7 +115,7 @@ def decode_possible(source: Source) -> PossibleScene:
                     hint="Give events as `substrate perceive clevrer` writes them, or leave --worlds out",
                 )
             who = tuple(entry.object) if isinstance(entry.object, list) else (entry.object,)
-            events.append(Event(entry.frame, entry.type or "", who, entry.probability))
+            events.append(PossibleEvent(entry.frame, entry.type or "", who, entry.probability))
     stated, declared = events[: -len(record.doubtful) or None], {thing.id for thing in scene.objects}
     doubtful = [(event.kind, event.who, event.frame) for event in events[len(stated) :]]
     check_events(source[0], "$.doubtful", doubtful, declared, inf)
@@ -154,7 +154,7 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     return sorted(made, key=lambda world: -world.weight)
 
 
-def _with(scene: PossibleScene, events: Iterable[Event]) -> SceneEvents:
+def _with(scene: PossibleScene, events: Iterable[PossibleEvent]) -> SceneEvents:
     """The record of a scene with the given events."""
     record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [], scene.trajectory)
     for event in events:

@@ -29,7 +29,7 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.templates import GRAMMAR
 from substrate.generators.clevrer.choices import negation
 from substrate.generators.clevrer.descriptive import ask
-from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names
 from substrate.generators.layout import QUESTIONS, encode_scene
 
@@ -58,8 +58,8 @@ class Recorded(Film):
             return tuple(sorted(places[number] for number in numbers))
 
         events = [
-            *(Event("collision", who(hit.object), hit.frame) for hit in real.collisions),
-            *(Event(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
+            *(WorldEvent("collision", who(hit.object), hit.frame) for hit in real.collisions),
+            *(WorldEvent(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
         self.events = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
         self.end_is_clear = False
@@ -76,12 +76,12 @@ class Recorded(Film):
         return Names(tuple(self.annotation.object_property))
 
     @cached_property
-    def once(self) -> set[Event]:
+    def once(self) -> set[WorldEvent]:
         """The events that a program can name: those that happen to their objects once."""
         times = Counter((event.type, event.objects) for event in self.events)
         return {event for event in self.events if times[event.type, event.objects] == 1}
 
-    def depths(self) -> dict[Event, int]:
+    def depths(self) -> dict[WorldEvent, int]:
         """By event, the collisions of the longest chain that leads to it.
 
         >>> from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut
@@ -90,7 +90,7 @@ class Recorded(Film):
         >>> list(Recorded(real).depths().values())
         [0, 1]
         """
-        depths: dict[Event, int] = {}
+        depths: dict[WorldEvent, int] = {}
         for event in self.events:
             hits = (depths[cause] for cause in self.causes[event] if cause.type == "collision")
             depths[event] = 1 + max(hits, default=-1)
@@ -145,7 +145,7 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     return sorted(questions, key=lambda question: question.question_id)
 
 
-def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterator[Choice]:
+def _options(film: Recorded, names: Names, rng: Random, target: WorldEvent) -> Iterator[Choice]:
     """All that official questions offer: the presence of each object but the target's own, each entry, and
     each collision.
     """

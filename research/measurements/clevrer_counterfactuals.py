@@ -24,7 +24,7 @@ from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Annotation
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.generators.clevrer import physics
 
 Pair = tuple[int, int]
@@ -37,7 +37,7 @@ def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, st
     verdicts: dict[str, tuple[bool, str]] = {}
     for method in ("duality", "partner"):
         configuration = Counterfactual(method)
-        event = Event("Collision", None, frozenset(pair))
+        event = SceneEvent("Collision", None, frozenset(pair))
         verdict = judge(scene, event, removed, configuration)
         verdicts[method] = (verdict.occurs, verdict.ground)
     return verdicts
@@ -53,7 +53,7 @@ def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
             bullet = by_bullet(film, removed)
             for pair in combinations([name for name in names if name != removed], 2):
                 verdicts = by_rules(scene, pair, removed)
-                event = Event("Collision", None, frozenset(pair))
+                event = SceneEvent("Collision", None, frozenset(pair))
                 verdict = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
                 verdicts["simulated"] = (verdict.occurs, verdict.ground)
                 verdicts["bullet"] = (pair in bullet, "bullet")

@@ -21,7 +21,7 @@ from research.benchmarks import agreement as agreed
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.motion.draws import DRAWS
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 CONDITIONS = {
     "C2": (agreed.INDEPENDENT, "filmed collisions that do not depend on the object", "lost"),
@@ -33,7 +33,7 @@ SIMULATED = Counterfactual("simulated", horizon=0)
 
 def sureness(scene: Scene, imagined: agreed.Imagined) -> float:
     """The share of an ensemble's forks in which a pair collides without an object."""
-    event = Event("Collision", None, imagined.pair)
+    event = SceneEvent("Collision", None, imagined.pair)
     return sum(judge(drawn, event, imagined.removed, SIMULATED).occurs for drawn in ensemble(scene)) / DRAWS
 
 

@@ -17,7 +17,7 @@ import msgspec
 from research.measurements.clevrer_statistics import Clip, entering
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
 from substrate.generators.clevrer._plan import BIN
-from substrate.generators.clevrer.events import Event
+from substrate.generators.clevrer.events import WorldEvent
 from substrate.generators.clevrer.measured import Measured
 from substrate.generators.clevrer.physics import slide
 
@@ -154,7 +154,7 @@ def _around(annotation: Annotation, collision: Collision) -> Iterator[tuple[Moti
         yield from ((frames[0][number], frames[1][number]) for number in collision.object_ids)
 
 
-def _hits(clip: Clip, number: int) -> list[Event]:
+def _hits(clip: Clip, number: int) -> list[WorldEvent]:
     return [event for event in clip.of_type("collision") if number in event.objects]
 
 

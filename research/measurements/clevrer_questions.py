@@ -36,8 +36,8 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
-from substrate.domains.clevrer.program import Step, World, run
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.program import ProgramStep, World, run
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
 from substrate.generators.clevrer import WorldScene, generate_annotation, generate_scene, predictive_questions
 from substrate.generators.clevrer.choices import Wrong
@@ -90,11 +90,11 @@ def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
     """The object that a counterfactual question removes, and the pair of each of its choices."""
     removed, pairs = -1, list[frozenset[int]]()
     for choice in question.choices or ():
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         run(choice_program(question.program, choice), World(scene, Parameters()), steps.append)
         (removed,) = (step.arguments[-1] for step in steps if step.token == "get_counterfact")
         (sought,) = (step.arguments[0] for step in steps if step.token == "belong_to")
-        assert isinstance(sought, Event)
+        assert isinstance(sought, SceneEvent)
         pairs.append(sought.objects)
     return removed, pairs
 
@@ -149,10 +149,10 @@ def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) ->
             if question.question_type != "explanatory":
                 continue
             for place, choice in enumerate(question.choices or ()):
-                steps: list[Step] = []
+                steps: list[ProgramStep] = []
                 run(choice_program(question.program, choice), World(scene, Parameters()), steps.append)
                 named = next(step.arguments[0] for step in steps if step.token == "belong_to")
-                options[named.kind if isinstance(named, Event) else "Object"] += 1
+                options[named.kind if isinstance(named, SceneEvent) else "Object"] += 1
                 causes = next(step.result for step in steps if step.token == "filter_ancestor")
                 if not place:
                     depths[any(cause.kind == "Collision" for cause in causes)] += 1
@@ -276,7 +276,7 @@ SORTS = (
 def _pairs_of(question: Question, scene: Scene) -> list[frozenset[int]]:
     pairs = list[frozenset[int]]()
     for choice in question.choices or ():
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         run([*choice.program, "events", "belong_to"], World(scene, Parameters()), steps.append)
         pairs.append(next(step.arguments[0].objects for step in steps if step.token == "belong_to"))
     return pairs

@@ -29,7 +29,7 @@ from substrate.domains.clevrer.format import (
     CompactObject,
     SceneEvents,
 )
-from substrate.generators.clevrer.events import Event, EventType, observed_events
+from substrate.generators.clevrer.events import EventType, WorldEvent, observed_events
 
 INTERVAL = 5
 """Frames between two samples of a path."""
@@ -53,10 +53,10 @@ class Clip(msgspec.Struct, frozen=True):
     """
 
     objects: tuple[CompactObject, ...]
-    events: tuple[Event, ...]
+    events: tuple[WorldEvent, ...]
     paths: Mapping[int, Path]
 
-    def of_type(self, kind: EventType) -> list[Event]:
+    def of_type(self, kind: EventType) -> list[WorldEvent]:
         """The events of one type, in time order."""
         return [event for event in self.events if event.type == kind]
 
@@ -85,10 +85,10 @@ def recorded(record: SceneEvents, paths: Mapping[int, Path] | None = None) -> Cl
     the video are left out.
     """
     crossings = [
-        Event(e.type, (e.object if isinstance(e.object, int) else e.object[0],), e.frame)
+        WorldEvent(e.type, (e.object if isinstance(e.object, int) else e.object[0],), e.frame)
         for e in record.in_outs
     ]
-    collisions = [Event("collision", (min(c.object), max(c.object)), c.frame) for c in record.collisions]
+    collisions = [WorldEvent("collision", (min(c.object), max(c.object)), c.frame) for c in record.collisions]
     events = sorted([*crossings, *collisions], key=lambda event: (event.frame, event.type, event.objects))
     return Clip(
         tuple(record.objects),
@@ -278,7 +278,7 @@ def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
     """
 
     def ratios(clip: Clip) -> Iterable[Value]:
-        first, *later = clip.of_type("collision") or [Event("collision", (), 0)]
+        first, *later = clip.of_type("collision") or [WorldEvent("collision", (), 0)]
         if first.objects != (0, 1) or entering(clip) & {0, 1} != {0}:
             return []
         before, after = (

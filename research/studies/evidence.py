@@ -17,7 +17,7 @@ from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest, rests_on, rests_on_video
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
 
 KEY = "evidence"
@@ -38,7 +38,7 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
     ``None`` if the record has no such event. Both identify objects by their looks.
     """
 
-    def told(e: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
+    def told(e: SceneEvent, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
         things = (scene.objects[number] for number in e.objects)
         return e.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
 

@@ -26,7 +26,7 @@ from substrate.domains.clevrer.format import (
     read_questions,
 )
 from substrate.domains.gqa import format as gqa
-from substrate.domains.gqa.format import Step, order
+from substrate.domains.gqa.format import Operation, order
 from substrate.domains.smallville.format import read_specs
 
 CUBE = {"color": "red", "material": "metal", "shape": "cube", "object_id": 0}
@@ -275,12 +275,12 @@ def test_a_member_that_occurs_twice_or_is_damaged(tmp_path: Path) -> None:
 
 
 def test_the_order_of_a_program_listed_backwards() -> None:
-    steps = [Step("exist", "", [index + 1]) for index in range(3999)] + [Step("select", "cup", [])]
+    steps = [Operation("exist", "", [index + 1]) for index in range(3999)] + [Operation("select", "cup", [])]
     assert order(steps) == list(range(3999, -1, -1))
-    circle = [Step("exist", "", [(index + 1) % 4000]) for index in range(4000)]
+    circle = [Operation("exist", "", [(index + 1) % 4000]) for index in range(4000)]
     with pytest.raises(FormatError, match=r"depend on one another: 0 -> 1 .* -> 0"):
         order(circle)
     with pytest.raises(FormatError, match="more than 10000 steps"):
-        gqa.check_program([Step("select", "cup", [])] * 10_001)
+        gqa.check_program([Operation("select", "cup", [])] * 10_001)
     with pytest.raises(FormatError, match="0 -> 0"):
-        order([Step("exist", "", [0])])
+        order([Operation("exist", "", [0])])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from research.domains.possible import (
-    Event,
+    PossibleEvent,
     PossibleScene,
     answer_possible,
     decode_possible,
@@ -30,8 +30,8 @@ chances = st.lists(st.integers(5, 95).map(lambda n: n / 100), min_size=3, max_si
 def scene(probabilities: list[float]) -> PossibleScene:
     """Red enters, and may then meet each of three others."""
     objects = [CompactObject(color, "metal", "cube", number) for number, color in enumerate(COLORS)]
-    hits = [Event(20 + 9 * n, "", (0, n + 1), chance) for n, chance in enumerate(probabilities)]
-    return PossibleScene(7, 60, objects, [Event(3, "in", (0,), 0.999), *hits])
+    hits = [PossibleEvent(20 + 9 * n, "", (0, n + 1), chance) for n, chance in enumerate(probabilities)]
+    return PossibleScene(7, 60, objects, [PossibleEvent(3, "in", (0,), 0.999), *hits])
 
 
 def answered(possible: PossibleScene, *programs: str, most: int = 64) -> Row:
@@ -101,8 +101,8 @@ def record(**changed: object) -> tuple[str, bytes]:
 def test_a_record_says_how_probable_its_events_are() -> None:
     doubtful = [{"object": [2], "frame": 9, "type": "out", "probability": 0.25}]
     assert decode_possible(record(doubtful=doubtful)).events == [
-        Event(20, "", (0, 1), 0.75),
-        Event(9, "out", (2,), 0.25),
+        PossibleEvent(20, "", (0, 1), 0.75),
+        PossibleEvent(9, "out", (2,), 0.25),
     ]
 
 

@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from pyoxigraph import NamedNode
 
 from research.domains.positions import tracked_log
-from research.domains.possible import Event as PossibleEvent
-from research.domains.possible import PossibleScene, answer_possible
+from research.domains.possible import PossibleEvent, PossibleScene, answer_possible
 from substrate import EventLog, LogError, ProgramError, Retract, TBox, fork
 from substrate.base.vocabulary import RDF_TYPE
-from substrate.domains.clevrer.counterfactual import Verdict, judge
+from substrate.domains.clevrer.counterfactual import Fate, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
 from substrate.domains.clevrer.explain import explain
@@ -42,7 +41,7 @@ from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 
 Leg = tuple[int, float, float, float, float]
@@ -94,10 +93,10 @@ def verdict(
     removed: int,
     method: Literal["duality", "partner", "simulated"] = "simulated",
     horizon: int = RECORDED_AFTER,
-) -> Verdict:
+) -> Fate:
     return judge(
         observed,
-        Event("Collision", None, frozenset((a, b))),
+        SceneEvent("Collision", None, frozenset((a, b))),
         removed,
         Counterfactual(method, horizon),
     )
@@ -118,7 +117,7 @@ def blocked() -> Scene:
 
 
 def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> None:
-    assert verdict(blocked, BALL, CAN, removed=CUBE) == Verdict(True, "simulated")
+    assert verdict(blocked, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
     (collision,) = [event for event in without(blocked, CUBE).events if event.kind == "Collision"]
     assert collision.objects == {BALL, CAN}
     assert 32 <= (collision.frame or 0) <= 36  # 1.8 units at 2 units/s are 32 frames; drag costs a few
@@ -128,9 +127,9 @@ def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> Non
 
 
 def test_what_nobody_touched_is_answered_from_what_was_seen(blocked: Scene) -> None:
-    assert verdict(blocked, CAN, SPHERE, removed=SPHERE) == Verdict(False, "dual")
-    assert verdict(blocked, CUBE, SPHERE, removed=CAN, horizon=0) == Verdict(False, "observed")
-    assert verdict(blocked, CUBE, BALL, removed=CAN) == Verdict(True, "dual")
+    assert verdict(blocked, CAN, SPHERE, removed=SPHERE) == Fate(False, "dual")
+    assert verdict(blocked, CUBE, SPHERE, removed=CAN, horizon=0) == Fate(False, "observed")
+    assert verdict(blocked, CUBE, BALL, removed=CAN) == Fate(True, "dual")
 
 
 def test_a_world_without_an_object_goes_on_after_the_video() -> None:
@@ -141,7 +140,7 @@ def test_a_world_without_an_object_goes_on_after_the_video() -> None:
             CAN: [(0, 0.2, 0.0, 0.0, 0.0)],
         }
     )
-    assert verdict(rolling, BALL, CAN, removed=CUBE) == Verdict(True, "simulated")
+    assert verdict(rolling, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=0).occurs
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=5).occurs
     branch = without(rolling, CUBE, horizon=51)
@@ -164,11 +163,11 @@ def test_a_chain_does_not_happen_without_its_first_link() -> None:
         [(BALL, SPHERE, 20), (CUBE, BALL, 35), (CUBE, CAN, 50)],
     )
     for a, b in ((CUBE, BALL), (CUBE, CAN)):
-        assert verdict(chain, a, b, removed=SPHERE) == Verdict(False, "simulated")
+        assert verdict(chain, a, b, removed=SPHERE) == Fate(False, "simulated")
     assert happening(without(chain, SPHERE)) == [("Start", 0, []), ("End", 127, [])]
     # Without the cube the first link holds, and the ball rolls on to the can.
-    assert verdict(chain, BALL, SPHERE, removed=CUBE) == Verdict(True, "dual")
-    assert verdict(chain, BALL, CAN, removed=CUBE) == Verdict(True, "simulated")
+    assert verdict(chain, BALL, SPHERE, removed=CUBE) == Fate(True, "dual")
+    assert verdict(chain, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
 
 
 def test_an_event_may_happen_although_the_removed_object_was_an_ancestor() -> None:
@@ -183,7 +182,7 @@ def test_an_event_may_happen_although_the_removed_object_was_an_ancestor() -> No
         [(CUBE, CAN, 28), (BALL, CAN, 80)],
     )
     assert not verdict(nudged, BALL, CAN, removed=CUBE, method="duality").occurs
-    assert verdict(nudged, BALL, CAN, removed=CUBE) == Verdict(True, "simulated")
+    assert verdict(nudged, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
 
 
 def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
@@ -197,8 +196,8 @@ def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
         },
         [(CUBE, BALL, 11), (CAN, SPHERE, 98)],
     )
-    assert verdict(spared, CAN, SPHERE, removed=CUBE, method="duality") == Verdict(True, "dual")
-    assert verdict(spared, CAN, SPHERE, removed=CUBE) == Verdict(False, "simulated")
+    assert verdict(spared, CAN, SPHERE, removed=CUBE, method="duality") == Fate(True, "dual")
+    assert verdict(spared, CAN, SPHERE, removed=CUBE) == Fate(False, "simulated")
 
 
 def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
@@ -269,7 +268,7 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
     things = [CompactObject("red", "metal", "cube", 0), CompactObject("blue", "rubber", "sphere", 1)]
     log = events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)]))
     with pytest.raises(ProgramError, match="a compact event file has no motion"):
-        judge(Scene(log), Event("Collision", None, frozenset((1, 2))), 0, Counterfactual("simulated"))
+        judge(Scene(log), SceneEvent("Collision", None, frozenset((1, 2))), 0, Counterfactual("simulated"))
     with pytest.raises(LogError, match="no pose"):
         fork(log, 3, emitter=MotionEmitter())
 

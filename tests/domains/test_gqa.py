@@ -17,11 +17,11 @@ from substrate.cause.explanation import Evidence
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain
 from substrate.domains.gqa.format import (
+    Operation,
     Question,
     Relation,
     SceneGraph,
     SceneObject,
-    Step,
     read_questions,
     read_scene_graphs,
 )
@@ -32,11 +32,11 @@ from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
 
 
-def program(*steps: str) -> list[Step]:
+def program(*steps: str) -> list[Operation]:
     """Steps written ``operation;argument;dependencies``, the dependencies apart by blanks."""
     parts = [step.split(";") for step in steps]
     return [
-        Step(operation, argument, [int(d) for d in depends.split()] if depends else [])
+        Operation(operation, argument, [int(d) for d in depends.split()] if depends else [])
         for operation, argument, depends in parts
     ]
 
@@ -80,7 +80,9 @@ def asking(*steps: str, gold: str | None = None) -> Question:
     return Question("1", "", program(*steps), gold)
 
 
-def answer(steps: list[Step], graph: SceneGraph = KITCHEN, resolve: Resolve = "name", text: str = "") -> str:
+def answer(
+    steps: list[Operation], graph: SceneGraph = KITCHEN, resolve: Resolve = "name", text: str = ""
+) -> str:
     (row,) = answer_scene(Scene.of("1", graph), {"q": Question("1", text, steps)}, "test", resolve=resolve)
     return row.predicted
 

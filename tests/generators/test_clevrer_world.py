@@ -25,7 +25,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.generators.clevrer import WorldScene, generate_scene, predictive_questions, scene_files
 from substrate.generators.clevrer.choices import imagine
-from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names
 from substrate.generators.clevrer.physics import (
     Body,
@@ -246,7 +246,7 @@ def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         film = Film(scene.annotation)
 
-        def event(program: list[str], scene: WorldScene = scene, film: Film = film) -> Event | None:
+        def event(program: list[str], scene: WorldScene = scene, film: Film = film) -> WorldEvent | None:
             kind = next((kinds[token] for token in program if token in kinds), None)
             objects = tuple(sorted(named_object(scene.annotation, program)))
             return next((e for e in film.events if (e.type, e.objects) == (kind, objects)), None)

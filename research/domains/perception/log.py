@@ -22,8 +22,7 @@ from research.domains.perception.perceive import (
     Video,
     recorded,
 )
-from research.domains.possible import Event as PossibleEvent
-from research.domains.possible import PossibleScene
+from research.domains.possible import PossibleEvent, PossibleScene
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, scene_iri
 from substrate.domains.clevrer.format import (

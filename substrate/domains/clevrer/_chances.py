@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.motion.draws import DRAWS
-from substrate.domains.clevrer.program import Step, World, run
+from substrate.domains.clevrer.program import ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
@@ -34,7 +34,7 @@ class Chances:
         ground: gives the ground of the answer that some steps lead to in a world.
     """
 
-    def __init__(self, world: World, ground: Callable[[list[Step], World], str]) -> None:
+    def __init__(self, world: World, ground: Callable[[list[ProgramStep], World], str]) -> None:
         self._world = world
         self._ground = ground
 
@@ -57,7 +57,7 @@ class Chances:
             return None
         same, proved = 0, True
         for world in self._draws():
-            steps: list[Step] = []
+            steps: list[ProgramStep] = []
             try:
                 same += run(list(program), world, steps.append) == answer
             except ProgramError:

@@ -14,7 +14,7 @@ import msgspec
 
 from substrate.domains.clevrer.emitter import Engine, voters, without
 from substrate.domains.clevrer.format import RECORDED_AFTER
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
 """The ground of an answer: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
@@ -24,50 +24,52 @@ GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """The grounds of an answer, from the surest to the least sure."""
 
 
-class Verdict(NamedTuple):
-    """The verdict on an event without an object: occurs or not, and on what ground."""
+class Fate(NamedTuple):
+    """The fate of an event without an object: it occurs or not, and the ground for it."""
 
     occurs: bool
     ground: Ground
 
 
-def _duality(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _duality(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
     """An observed event happens unless the object is among those it depends on; an event that was not
     observed counts as not happening.
     """
     observed = _like(event, scene)
     if not observed:
-        return Verdict(False, "heuristic")
+        return Fate(False, "heuristic")
     ancestry = scene.ancestry("event")
-    return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
+    return Fate(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
 
 
-def _partner(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _partner(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
     """Judge as the duality, and take two that both collided with the object to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
         return _duality(scene, event, removed, settings, engine)
     return _emergent(scene, event, removed)
 
 
-def _printed(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _printed(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
     """Take what Algorithm 2 returns, as it is printed, for whether the event occurs. An observed event then
     occurs if it depends on the object, although that is when it does not.
     """
     ancestry = scene.ancestry("printed")
     observed = _like(event, scene)
     if observed:
-        return Verdict(any(e.objects and removed in ancestry[e.iri].objects for e in observed), "heuristic")
+        return Fate(any(e.objects and removed in ancestry[e.iri].objects for e in observed), "heuristic")
     if event.kind != "Collision" or removed in event.objects:
-        return Verdict(False, "heuristic")
+        return Fate(False, "heuristic")
     return _emergent(scene, event, removed)
 
 
-def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
+def _emergent(scene: Scene, event: SceneEvent, removed: int) -> Fate:
     """The partner rule: a collision of two that both collided with the object."""
-    return Verdict(event.objects <= scene.partners.get(removed, frozenset()), "heuristic")
+    return Fate(event.objects <= scene.partners.get(removed, frozenset()), "heuristic")
 
 
-def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _simulated(
+    scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine
+) -> Fate:
     """Judge a collision by the fork without the object, and an entry or exit by the duality, since a fork has
     no camera.
     """
@@ -82,41 +84,41 @@ def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactua
     return (occurring if len(occurring) > len(absent) else absent)[-1]
 
 
-def _surest(verdict: Verdict) -> int:
+def _surest(verdict: Fate) -> int:
     return GROUNDS.index(verdict.ground)
 
 
-def _fork(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _fork(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
     branch = without(scene, removed, engine, settings.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
-        return Verdict(True, "dual" if occurring[0] in observed else "simulated")
-    return Verdict(False, "simulated" if observed or event.objects & branch.simulated else "observed")
+        return Fate(True, "dual" if occurring[0] in observed else "simulated")
+    return Fate(False, "simulated" if observed or event.objects & branch.simulated else "observed")
 
 
-def _filmed(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+def _filmed(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
     """Judge without ancestry: what was filmed occurs again, unless the object took part in it."""
-    return Verdict(bool(_like(event, scene)), "heuristic")
+    return Fate(bool(_like(event, scene)), "heuristic")
 
 
 def _filmed_partner(
-    scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine
-) -> Verdict:
+    scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine
+) -> Fate:
     """Judge without ancestry, and take two that both collided with the object to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
         return _filmed(scene, event, removed, settings, engine)
     return _emergent(scene, event, removed)
 
 
-def _like(event: Event, scene: Scene) -> list[Event]:
+def _like(event: SceneEvent, scene: Scene) -> list[SceneEvent]:
     return scene.alike.get((event.kind, event.objects), [])
 
 
 class Method(NamedTuple):
     """A way to tell which events occur without an object: its verdict on one, and what it says in words."""
 
-    verdict: Callable[[Scene, Event, int, Counterfactual, Engine], Verdict]
+    verdict: Callable[[Scene, SceneEvent, int, Counterfactual, Engine], Fate]
     words: str
 
 
@@ -174,8 +176,8 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def judge(
-    scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine = "calibrated"
-) -> Verdict:
+    scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine = "calibrated"
+) -> Fate:
     """Tell whether an event happens when ``removed`` is taken out of the scene.
 
     Args:
@@ -185,5 +187,5 @@ def judge(
     """
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
     if removed in event.objects and settings.method != "printed":
-        return Verdict(False, "dual")
+        return Fate(False, "dual")
     return METHODS[settings.method or PAPER].verdict(scene, event, removed, settings, engine)

@@ -27,7 +27,7 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import DRAWS, VOTERS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
-from substrate.domains.clevrer.scene import Event, Scene, lacking
+from substrate.domains.clevrer.scene import Scene, SceneEvent, lacking
 from substrate.log.event_log import EventLog, Op
 
 Engine = Literal["calibrated", "bullet"]
@@ -183,7 +183,7 @@ def _start(scene: Scene, at: int, gone: Set[int]) -> int:
     return max(0, min(hits, default=max(at, scene.end)) - 1 if gone else at - 1)
 
 
-def _stands(event: Event, start: int, gone: Set[int], course: Course) -> bool:
+def _stands(event: SceneEvent, start: int, gone: Set[int], course: Course) -> bool:
     """Tell whether an observed event happens in a branch that is simulated from frame ``start`` on."""
     frame = event.frame or 0
     if frame <= start:
@@ -201,10 +201,10 @@ def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
     return (event.iri for event in after if ancestry[event.iri].events & missing)
 
 
-def _contacts(scene: Scene, at: int, course: Course) -> Iterator[Event]:
+def _contacts(scene: Scene, at: int, course: Course) -> Iterator[SceneEvent]:
     """The collisions of a simulated course."""
     for serial, (frame, *pair) in enumerate(course.contacts, start=len(scene.events)):
-        yield Event("Collision", max(at, frame), frozenset(pair), f"{scene.iri}:event:{serial}")
+        yield SceneEvent("Collision", max(at, frame), frozenset(pair), f"{scene.iri}:event:{serial}")
 
 
 def _departures(at: int, gone: Set[int], course: Course) -> dict[int, int]:

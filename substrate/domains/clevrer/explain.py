@@ -17,9 +17,9 @@ from substrate.domains.clevrer.format import RECORDED_AFTER, Question
 from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, Step, World, run, unseen
+from substrate.domains.clevrer.program import OPCODES, ProgramStep, World, run, unseen
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal, text_of
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.log.event_log import EventLog
 
 
@@ -36,7 +36,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
     reading = reading_of(world.scene, scene_iri(scene_index))
     logs = {OWN: log}
 
-    def explained(step: Step) -> ExplainedStep:
+    def explained(step: ProgramStep) -> ExplainedStep:
         evidence = list(_observed(step, reading))
         branch = _branch(step, world)
         if branch:
@@ -60,13 +60,13 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
 def explanation(
     question: Asked,
-    execute: Callable[[list[str], Callable[[Step], None]], str],
-    explained: Callable[[Step], ExplainedStep],
+    execute: Callable[[list[str], Callable[[ProgramStep], None]], str],
+    explained: Callable[[ProgramStep], ExplainedStep],
     logs: Mapping[str, EventLog],
     names: Mapping[str, str],
-    ground: Callable[[list[Step]], str] = lambda steps: "",
+    ground: Callable[[list[ProgramStep]], str] = lambda steps: "",
     chance: Callable[[list[str], str], float | None] = lambda program, answer: None,
-    rule: Callable[[list[Step]], str] = lambda steps: "",
+    rule: Callable[[list[ProgramStep]], str] = lambda steps: "",
     called: Mapping[str, str] = MappingProxyType({}),
 ) -> Explanation:
     """Explain a question: one part for each program that it runs.
@@ -83,7 +83,7 @@ def explanation(
     """
 
     def part(program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
-        steps: list[Step] = []
+        steps: list[ProgramStep] = []
         rests, probability = "", None
         try:
             outcome: str | ProgramError = execute(program, steps.append)
@@ -118,7 +118,7 @@ _FRAMES = {
 }
 
 
-def _rule(steps: Sequence[Step], world: World) -> str:
+def _rule(steps: Sequence[ProgramStep], world: World) -> str:
     """The rule that decided the answer, and what tracked positions add to it."""
     scene, parameters = world
     tokens = {step.token for step in steps}
@@ -127,7 +127,7 @@ def _rule(steps: Sequence[Step], world: World) -> str:
     return "; ".join(filter(None, [rule_of(steps, parameters), *added, lack(tokens, scene)]))
 
 
-def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:
+def rule_of(steps: Iterable[ProgramStep], parameters: Parameters) -> str:
     """The name of the rule that decided the answer, with its parameters."""
     tokens = {step.token for step in steps}
     predictive = parameters.predictive
@@ -145,7 +145,7 @@ def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:
     return "the program, read from what was filmed"
 
 
-def _observed(step: Step, reading: Reading) -> list[Evidence]:
+def _observed(step: ProgramStep, reading: Reading) -> list[Evidence]:
     opcode = OPCODES.get(step.token)
     if opcode is None or not opcode.query:
         return []
@@ -155,7 +155,7 @@ def _observed(step: Step, reading: Reading) -> list[Evidence]:
     return evidence
 
 
-def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
+def _branch(step: ProgramStep, world: World) -> tuple[str, EventLog] | None:
     """The simulated fork behind a step, with its name."""
     if step.token == "unseen_events" and world.parameters.predictive.kinematics is None:
         return "the future", unseen(world.scene, world.parameters).log
@@ -178,7 +178,7 @@ def _forked(fork: EventLog) -> list[int]:
     return positions
 
 
-def ground_of(steps: list[Step], world: World) -> str:
+def ground_of(steps: list[ProgramStep], world: World) -> str:
     """The ground of an answer.
 
     A yes has the surest ground among the events that make it true. A no has the least sure ground among the
@@ -192,7 +192,7 @@ def ground_of(steps: list[Step], world: World) -> str:
     return GROUNDS[0]
 
 
-def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
+def _asked_after(step: ProgramStep, steps: list[ProgramStep]) -> SceneEvent | int | None:
     """The event or object that a later ``belong_to`` looks for, if any."""
     for later in steps:
         if later.token == "belong_to" and later.place > step.place:
@@ -200,10 +200,10 @@ def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
     return None
 
 
-def _removal_ground(step: Step, subject: Event | int | None, world: World) -> Ground:
+def _removal_ground(step: ProgramStep, subject: SceneEvent | int | None, world: World) -> Ground:
     *events, gone = step.arguments
     about = events[0] if events else world.scene.pairs
-    if isinstance(subject, Event):
+    if isinstance(subject, SceneEvent):
         about = [subject]
     elif subject is not None:
         about = [event for event in about if subject in event.objects]

@@ -43,7 +43,7 @@ class Opcode(NamedTuple):
     """The opcode's query in :data:`substrate.domains.clevrer.scene.QUERIES`, if it reads the state."""
 
 
-class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
+class Tokens(dict[str, "tuple[Callable[..., Any] | None, int, Tokens | None]"]):
     """A compiled language, at a point of a program where the stack holds values of some kinds.
 
     For each token it gives the function (``None`` for a word, which stands for itself), the number of
@@ -61,13 +61,13 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
         self,
         opcodes: Mapping[str, Opcode],
         words: Mapping[str, Kind],
-        below: Table | None = None,
+        below: Tokens | None = None,
         kind: int = 0,
     ) -> None:
         super().__init__()
         self.opcodes, self.words, self.kind = opcodes, words, kind
         self.below, self.depth = (self, 0) if below is None else (below, below.depth + 1)
-        self._above: dict[int, Table] = {}
+        self._above: dict[int, Tokens] = {}
 
     @property
     def kinds(self) -> list[int]:
@@ -78,16 +78,16 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
             table = table.below
         return kinds[::-1]
 
-    def pushed(self, kind: int) -> Table:
+    def pushed(self, kind: int) -> Tokens:
         """The table after a value of a kind was pushed."""
         table = self._above.get(kind)
         if table is None:
-            table = Table(self.opcodes, self.words, self, kind)
+            table = Tokens(self.opcodes, self.words, self, kind)
             if self.depth < _KEPT:
                 self._above[kind] = table
         return table
 
-    def __missing__(self, token: str) -> tuple[Callable[..., Any] | None, int, Table | None]:
+    def __missing__(self, token: str) -> tuple[Callable[..., Any] | None, int, Tokens | None]:
         function, size = None, 0
         if token in self.opcodes:
             takes, gives, function, _ = self.opcodes[token]

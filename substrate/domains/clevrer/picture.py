@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from substrate.cause.explanation import ExplainedStep, Explanation
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 
 def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
@@ -24,7 +24,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     rows = {number: row for row, number in enumerate(scene.objects)}
     states = _states(scene, steps, explanation, removed)
 
-    def mark(event: Event, place: float, state: str) -> Mark:
+    def mark(event: SceneEvent, place: float, state: str) -> Mark:
         return Mark(
             x(place),
             event.frame,
@@ -37,7 +37,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     marks = [
         mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects
     ]
-    ahead = [Event("Collision", None, frozenset(pair)) for pair in predicted]
+    ahead = [SceneEvent("Collision", None, frozenset(pair)) for pair in predicted]
     marks += [
         mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted")
         for number, event in enumerate(ahead)
@@ -120,7 +120,7 @@ def _name(scene: Scene, number: int) -> str:
     return f"{number} · {thing.color} {thing.material} {thing.shape}"
 
 
-def _title(scene: Scene, event: Event) -> str:
+def _title(scene: Scene, event: SceneEvent) -> str:
     who = " and ".join(" ".join(scene.objects[o][:3]) for o in sorted(event.objects))
     return f"{event.kind.lower()} of {who}" + (
         f", frame {event.frame}" if event.frame is not None else ", after the video"

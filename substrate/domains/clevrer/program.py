@@ -14,10 +14,10 @@ from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.emitter import future, voters
 from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
-from substrate.domains.clevrer.kinds import ANSWERS, Kind, Opcode, Table, named, unfit
+from substrate.domains.clevrer.kinds import ANSWERS, Kind, Opcode, Tokens, named, unfit
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.scene import Event, Scene, Thing, lacking
+from substrate.domains.clevrer.scene import Scene, SceneEvent, Thing, lacking
 
 _K = Kind
 _ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
@@ -35,7 +35,7 @@ class World(NamedTuple):
         return cls(scene, parameters.of(scene))
 
 
-class Step(NamedTuple):
+class ProgramStep(NamedTuple):
     """An executed token: the values that it popped, and the value that it pushed."""
 
     place: int
@@ -48,9 +48,9 @@ class Step(NamedTuple):
 def run(
     program: Sequence[str],
     world: World,
-    trace: Callable[[Step], None] | None = None,
+    trace: Callable[[ProgramStep], None] | None = None,
     *,
-    table: Table | None = None,
+    table: Tokens | None = None,
 ) -> str:
     """Execute a program and give its answer: ``yes`` or ``no``, a number, or an attribute's value.
 
@@ -68,7 +68,7 @@ def run(
     return _answer(values, after, len(program))
 
 
-def _answer(values: list[Any], table: Table, end: int) -> str:
+def _answer(values: list[Any], table: Tokens, end: int) -> str:
     kinds = table.kinds
     if len(kinds) != 1 or not kinds[0] & ANSWERS.value:
         left = ", ".join(map(named, kinds)) or "nothing"
@@ -78,7 +78,7 @@ def _answer(values: list[Any], table: Table, end: int) -> str:
 
 
 def run_choices(
-    question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None
+    question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Tokens | None = None
 ) -> Iterator[str | ProgramError]:
     """Run each choice's program, then the question's; give each answer or error.
 
@@ -105,14 +105,14 @@ def run_choices(
 def _execute(
     program: Sequence[str],
     values: list[Any],
-    table: Table,
+    table: Tokens,
     world: World,
     *,
     start: int = 0,
     offset: int = 0,
     until_underflow: bool = False,
-    trace: Callable[[Step], None] | None = None,
-) -> tuple[int, Table]:
+    trace: Callable[[ProgramStep], None] | None = None,
+) -> tuple[int, Tokens]:
     """Run tokens from ``start`` on; return the index of the token it stopped before, and the table there.
 
     Places in errors are counted from ``offset``.
@@ -133,7 +133,7 @@ def _execute(
         values.append(result)
         table = after
         if trace:
-            trace(Step(index, token, tuple(arguments), Kind(after.kind), result))
+            trace(ProgramStep(index, token, tuple(arguments), Kind(after.kind), result))
     return len(program), table
 
 
@@ -174,7 +174,7 @@ def _motion(moving: bool) -> Opcode:
 def _of_kind(kind: str) -> Opcode:
     """Keep the events of a kind with a given object, or with any of some objects."""
 
-    def keep(world: World, events: Sequence[Event], objects: Any) -> list[Event]:
+    def keep(world: World, events: Sequence[SceneEvent], objects: Any) -> list[SceneEvent]:
         if isinstance(objects, int):
             return [e for e in events if objects in e.objects and e.kind == kind]
         return [e for e in events if e.kind == kind and not e.objects.isdisjoint(objects)]
@@ -182,15 +182,15 @@ def _of_kind(kind: str) -> Opcode:
     return Opcode((Kind.EVENTS, _ANY_OBJECT), Kind.EVENTS, keep, "events")
 
 
-def _boundary(kind: str) -> Callable[..., Event]:
-    def pick(world: World, events: Sequence[Event] | None = None) -> Event:
+def _boundary(kind: str) -> Callable[..., SceneEvent]:
+    def pick(world: World, events: Sequence[SceneEvent] | None = None) -> SceneEvent:
         given = world.scene.events if events is None else events
         return _unique(world, [event for event in given if event.kind == kind])
 
     return pick
 
 
-def _frame(world: World, event: Event) -> int:
+def _frame(world: World, event: SceneEvent) -> int:
     if event.frame is None:
         what = "the frame of an event that was not observed"
         raise ProgramError(what, hint="Only observed events have a frame")
@@ -200,7 +200,7 @@ def _frame(world: World, event: Event) -> int:
 def _beside(stands: Callable[[int, int], bool]) -> Opcode:
     """Keep the events whose frame compares to another event's frame as ``stands`` demands."""
 
-    def keep(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+    def keep(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> list[SceneEvent]:
         frame = _frame(world, event) if events else 0
         return [e for e in events if stands(_frame(world, e), frame)]
 
@@ -210,38 +210,38 @@ def _beside(stands: Callable[[int, int], bool]) -> Opcode:
 _ORDER = {"first": 0, "second": 1, "last": -1}
 
 
-def _ordered(world: World, events: Sequence[Event], order: str) -> Event:
+def _ordered(world: World, events: Sequence[SceneEvent], order: str) -> SceneEvent:
     place = _ORDER[order]
     if not -len(events) <= place < len(events):
         raise ProgramError(f"{order} of {len(events)} events", hint="The description fits too few events")
     return events[place]
 
 
-def _partner(world: World, event: Event, object_: int) -> int:
+def _partner(world: World, event: SceneEvent, object_: int) -> int:
     if event.kind != "Collision" or object_ not in event.objects:
         what = f"object {object_} takes no part in this collision"
         raise ProgramError(what, hint="Name one of the two that collide")
     return _unique(world, [o for o in event.objects if o != object_])
 
 
-def _participant(world: World, event: Event) -> int:
+def _participant(world: World, event: SceneEvent) -> int:
     if event.kind not in ("Entry", "Exit"):
         raise ProgramError(f"get_object of a {event.kind}", hint="Only entries and exits have one object")
     return _unique(world, list(event.objects))
 
 
-def _belongs(world: World, entry: Any, events: Sequence[Event]) -> str:
+def _belongs(world: World, entry: Any, events: Sequence[SceneEvent]) -> str:
     if isinstance(entry, int):
         return _yes_no(any(entry in e.objects for e in events))
     return _yes_no(any(e.kind == entry.kind and e.objects == entry.objects for e in events if e.objects))
 
 
-def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+def _ancestors(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> list[SceneEvent]:
     ancestry = world.scene.ancestry(world.parameters.explanatory.reference_frame).get(event.iri)
     return [e for e in events if ancestry and e.iri in ancestry.events]
 
 
-def _unseen(world: World) -> list[Event]:
+def _unseen(world: World) -> list[SceneEvent]:
     scene = world.scene
     if not scene.has_motion:
         raise lacking("asks for the future, which a compact event file has no motion for")
@@ -249,19 +249,19 @@ def _unseen(world: World) -> list[Event]:
     if kinematics is None:
         return _by_vote([_after(unseen(v, world.parameters), scene.end) for v in voters(scene, engine)])
     collisions = predict_collisions(scene.samples, scene.end, kinematics)
-    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in collisions]
+    return [SceneEvent("Collision", None, frozenset((a, b))) for a, b, _ in collisions]
 
 
-def _after(branch: Scene, end: int) -> dict[frozenset[int], Event]:
+def _after(branch: Scene, end: int) -> dict[frozenset[int], SceneEvent]:
     return {e.objects: e for e in branch.events if e.kind == "Collision" and (e.frame or 0) > end}
 
 
-def _by_vote(futures: Sequence[Mapping[frozenset[int], Event]]) -> list[Event]:
+def _by_vote(futures: Sequence[Mapping[frozenset[int], SceneEvent]]) -> list[SceneEvent]:
     """The collisions of most futures; a single future's with their frames."""
     if len(futures) == 1:
         return list(futures[0].values())
     votes = Counter(pair for pairs in futures for pair in pairs)
-    return [Event("Collision", None, pair) for pair, count in votes.items() if 2 * count > len(futures)]
+    return [SceneEvent("Collision", None, pair) for pair, count in votes.items() if 2 * count > len(futures)]
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
@@ -270,7 +270,7 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
     return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
-def _counterfactual(world: World, *given: Any) -> list[Event]:
+def _counterfactual(world: World, *given: Any) -> list[SceneEvent]:
     """Keep the given events, or any pair's collisions, that occur with an object removed."""
     *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
@@ -329,4 +329,4 @@ WORDS: dict[str, Kind] = {
     "null": _K.NULL,
 }
 
-_TABLE = Table(OPCODES, WORDS)
+_TABLE = Tokens(OPCODES, WORDS)

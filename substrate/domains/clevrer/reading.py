@@ -12,8 +12,8 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import Evidence, ExplainedStep
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
 from substrate.domains.clevrer.kinds import Kind, Opcode
-from substrate.domains.clevrer.program import Step
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.program import ProgramStep
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
 _EVENTS = Kind.EVENT | Kind.EVENTS
@@ -65,7 +65,7 @@ class Reading:
         self.queries = scene.queries
         self.words = called(scene, iri)
 
-    def tick(self, step: Step, opcode: Opcode | None) -> int:
+    def tick(self, step: ProgramStep, opcode: Opcode | None) -> int:
         """The tick of a step's query: the frame that the step names, or the last frame."""
         if opcode and opcode.query in ("motion", "direction") and isinstance(step.arguments[1], int):
             return step.arguments[1]
@@ -94,11 +94,11 @@ class Reading:
             numbers = [value] if isinstance(value, int) else value
             return [f"{self.scene}:object:{number}" for number in numbers]
         if kind in _EVENTS:
-            events = [value] if isinstance(value, Event) else value
+            events = [value] if isinstance(value, SceneEvent) else value
             return [event.iri for event in events if event.iri]
         return []
 
-    def subjects(self, step: Step, opcode: Opcode, wanted: Kind) -> list[str]:
+    def subjects(self, step: ProgramStep, opcode: Opcode, wanted: Kind) -> list[str]:
         """The individuals of a kind that a step gave or, if it gave none of the kind, took.
 
         A single event with which others were compared is always included.
@@ -106,11 +106,11 @@ class Reading:
         kinds = [kind & wanted for kind in opcode.takes]
         came = self.individuals(step.result, step.kind) if step.kind & wanted else []
         for argument, kind in zip(step.arguments, kinds, strict=True):
-            if kind and (not step.kind & wanted or isinstance(argument, Event)):
+            if kind and (not step.kind & wanted or isinstance(argument, SceneEvent)):
                 came += self.individuals(argument, _kind_of(argument, kind))
         return came
 
-    def step(self, step: Step, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
+    def step(self, step: ProgramStep, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
         """A step in words, with its query and its evidence."""
         query = ""
         if opcode and opcode.query:
@@ -126,7 +126,7 @@ class Reading:
 
     def shown(self, value: Any) -> str:
         """A value on the stack, in words."""
-        if isinstance(value, Event):
+        if isinstance(value, SceneEvent):
             if value.iri in self.words:
                 return self.words[value.iri]
             who = [self.words.get(f"{self.scene}:object:{n}", str(n)) for n in sorted(value.objects)]
@@ -136,9 +136,9 @@ class Reading:
             return "[" + "; ".join(map(self.shown, value)) + "]"
         return str(value)
 
-    def _about(self, step: Step) -> list[tuple[str, ...]]:
+    def _about(self, step: ProgramStep) -> list[tuple[str, ...]]:
         if step.kind in _EVENTS:
-            events = [step.result] if isinstance(step.result, Event) else step.result
+            events = [step.result] if isinstance(step.result, SceneEvent) else step.result
             return [
                 (event.iri,)
                 if event.iri
@@ -156,7 +156,7 @@ def reading_of(scene: Scene, iri: str) -> Reading:
 
 def _kind_of(value: Any, kind: Kind) -> Kind:
     """The kind of a value, among the kinds that an operand may have."""
-    if isinstance(value, Event):
+    if isinstance(value, SceneEvent):
         return Kind.EVENT
     if isinstance(value, int):
         return Kind.OBJECT
@@ -187,7 +187,7 @@ def properties(token: str, query: str) -> tuple[str, ...]:
     return (NAMESPACE + attribute,) if attribute in ATTRIBUTES else _READ.get(query, ())
 
 
-def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
+def observed(step: ProgramStep, opcode: Opcode, reading: Reading) -> list[Evidence]:
     """The filmed evidence of a step of CLEVRER's language."""
     read, tick = properties(step.token, opcode.query), reading.tick(step, opcode)
     if opcode.query == "motion" and not isinstance(step.arguments[1], int):

@@ -62,7 +62,7 @@ class Thing(NamedTuple):
     moved: bool
 
 
-class Event(NamedTuple):
+class SceneEvent(NamedTuple):
     """An event: its kind, its frame (``None`` for a merely possible event), its participants, its IRI."""
 
     kind: str
@@ -186,11 +186,11 @@ class Scene:
         return tuple(self.objects)
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[SceneEvent, ...]:
         """The observed events in time order, the video's start and end among them."""
         kinds, takes_part = self.holding(RDF_TYPE.value), self.holding(f"{NAMESPACE}participant")
         events = [
-            Event(
+            SceneEvent(
                 local(next(iter(kinds[subject]))),
                 int(lexical(next(iter(frames)))),
                 frozenset(n for thing in takes_part.get(subject, ()) for n in self._numbers.get(thing, ())),
@@ -202,9 +202,9 @@ class Scene:
         return tuple(sorted(events, key=lambda e: (e.frame, int(e.iri.rpartition(":")[2]))))
 
     @cached_property
-    def alike(self) -> dict[tuple[str, frozenset[int]], list[Event]]:
+    def alike(self) -> dict[tuple[str, frozenset[int]], list[SceneEvent]]:
         """The observed events by kind and objects, in time order."""
-        alike: dict[tuple[str, frozenset[int]], list[Event]] = {}
+        alike: dict[tuple[str, frozenset[int]], list[SceneEvent]] = {}
         for event in self.events:
             alike.setdefault((event.kind, event.objects), []).append(event)
         return alike
@@ -220,9 +220,9 @@ class Scene:
         return partners
 
     @cached_property
-    def pairs(self) -> tuple[Event, ...]:
+    def pairs(self) -> tuple[SceneEvent, ...]:
         """Every pair of objects, as a collision without a frame."""
-        return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
+        return tuple(SceneEvent("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
 
     def motion(self, frame: int) -> dict[int, bool]:
         """Map each object in view at a frame to True if it moves.

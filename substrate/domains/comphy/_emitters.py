@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from substrate.domains.clevrer.kinematics import predict_collisions
-from substrate.domains.clevrer.scene import Event
+from substrate.domains.clevrer.scene import SceneEvent
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import Pair, PropertyChange, TargetScene
 
@@ -37,6 +37,6 @@ class Kinematic:
         ]
 
 
-def collisions(pairs: Iterable[Pair]) -> list[Event]:
+def collisions(pairs: Iterable[Pair]) -> list[SceneEvent]:
     """Pairs as possible collisions, sorted, without repeats."""
-    return [Event("Collision", None, pair) for pair in sorted(set(pairs), key=sorted)]
+    return [SceneEvent("Collision", None, pair) for pair in sorted(set(pairs), key=sorted)]

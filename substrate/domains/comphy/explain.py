@@ -7,7 +7,7 @@ from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanatio
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
 from substrate.domains.clevrer.explain import explanation, rule_of
 from substrate.domains.clevrer.kinds import Kind
-from substrate.domains.clevrer.program import Step
+from substrate.domains.clevrer.program import ProgramStep
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
@@ -52,7 +52,7 @@ def explain(
     )
 
 
-def _rule(steps: list[Step], parameters: Parameters) -> str:
+def _rule(steps: list[ProgramStep], parameters: Parameters) -> str:
     """The rule that decided; for a world that was not filmed, the rule that gives its collisions."""
     if any(step.token in (*_COUNTERFACTS, "unseen_events") for step in steps):
         if parameters.emitter == "motion":
@@ -61,12 +61,12 @@ def _rule(steps: list[Step], parameters: Parameters) -> str:
     return rule_of(steps, parameters)
 
 
-def _explained(step: Step, reading: Reading) -> ExplainedStep:
+def _explained(step: ProgramStep, reading: Reading) -> ExplainedStep:
     opcode = OPCODES.get(step.token)
     return reading.step(step, opcode, _evidence(step, reading) if opcode and opcode.query else ())
 
 
-def _evidence(step: Step, reading: Reading) -> list[Evidence]:
+def _evidence(step: ProgramStep, reading: Reading) -> list[Evidence]:
     opcode = OPCODES[step.token]
     tick = reading.tick(step, opcode)
     if step.token in _COUNTERFACTS:
@@ -79,7 +79,7 @@ def _evidence(step: Step, reading: Reading) -> list[Evidence]:
     return observed(step, opcode, reading)
 
 
-def _compared(step: Step, reading: Reading) -> list[str]:
+def _compared(step: ProgramStep, reading: Reading) -> list[str]:
     """The objects that a step gave and took: whether one counts as heavy may depend on the others."""
     opcode = OPCODES[step.token]
     compared = set(reading.individuals(step.result, step.kind))
@@ -99,7 +99,7 @@ def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
     return sorted({*own, *reading.evidence(videos, (*_SEEN, measured), tick)})
 
 
-def _changed(step: Step, reading: Reading) -> list[Evidence]:
+def _changed(step: ProgramStep, reading: Reading) -> list[Evidence]:
     """The deltas read to imagine an object changed, including its known properties."""
     number = step.arguments[-2]
     known = (f"{NAMESPACE}mass", f"{NAMESPACE}charge")

@@ -11,16 +11,16 @@ from typing import Any, cast
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import program as clevrer
-from substrate.domains.clevrer.kinds import Kind, Opcode, Table
-from substrate.domains.clevrer.program import Step, World
-from substrate.domains.clevrer.scene import Event
+from substrate.domains.clevrer.kinds import Kind, Opcode, Tokens
+from substrate.domains.clevrer.program import ProgramStep, World
+from substrate.domains.clevrer.scene import SceneEvent
 from substrate.domains.comphy._emitters import Kinematic, collisions
 from substrate.domains.comphy.format import CHANGES
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import Emitter, PropertyChange, TargetScene
 
 
-def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
+def run(program: Sequence[str], world: World, trace: Callable[[ProgramStep], None] | None = None) -> str:
     """Execute a program and give its answer, with CLEVRER's errors.
 
     Args:
@@ -122,17 +122,17 @@ def _direction(world: World, object_: int, frame: Any) -> str:
     return _scene(world).direction(frame)[object_]
 
 
-def _unseen(world: World) -> list[Event]:
+def _unseen(world: World) -> list[SceneEvent]:
     parameters = cast("Parameters", world.parameters)
     return collisions(_emitter(world).future(_scene(world), parameters))
 
 
-def _changed(world: World, object_: int, word: str) -> list[Event]:
+def _changed(world: World, object_: int, word: str) -> list[SceneEvent]:
     scene = _scene(world)
     return collisions(_emitter(world).changed(scene, PropertyChange.of(scene, object_, word)))
 
 
-def _happening(world: World, events: Sequence[Event], object_: int, word: str) -> list[Event]:
+def _happening(world: World, events: Sequence[SceneEvent], object_: int, word: str) -> list[SceneEvent]:
     still = {event.objects for event in _changed(world, object_, word)}
     return [event for event in events if event.kind == "Collision" and event.objects in still]
 
@@ -167,4 +167,4 @@ OPCODES["get_counterfact"] = OPCODES["filter_counterfact"]
 _CHANGE_WORDS = [*CHANGES, *(word.removeprefix("counterfact_") for word in CHANGES)]
 WORDS: dict[str, Kind] = {**clevrer.WORDS, **dict.fromkeys(_CHANGE_WORDS, _K.CHANGE)}
 
-_TABLE = Table(OPCODES, WORDS)
+_TABLE = Tokens(OPCODES, WORDS)

@@ -9,7 +9,7 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains._facts import term_of
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, answer_of, run_step, said
+from substrate.domains.gqa.interpreter import Judgement, Resolve, Result, Said, answer_of, run_step, said
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import Look, Pattern, Scene
@@ -32,10 +32,10 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     If a step found nothing or gave no, its failed patterns are listed as the reason. The explanation ends at
     a step that cannot run.
 
-    >>> from substrate.domains.gqa.format import SceneGraph, SceneObject, Step
+    >>> from substrate.domains.gqa.format import Operation, SceneGraph, SceneObject
     >>> apple = SceneObject(name="apple", x=60, y=0, w=10, h=10, attributes=["red"])
     >>> scene = Scene.of("7", SceneGraph(width=100, height=100, objects={"1": apple}))
-    >>> ask = [Step("select", "fruit (1)", []), Step("verify color", "green", [0])]
+    >>> ask = [Operation("select", "fruit (1)", []), Operation("verify color", "green", [0])]
     >>> print(explain(scene, Question("7", "Is the fruit green?", ask)).text().rpartition("log:")[0])
     Is the fruit green?
     answer: no
@@ -102,7 +102,7 @@ def _objects(result: Result | None) -> set[object] | None:
     """The objects that a step kept, as facts about others are no evidence; ``None`` if all facts are."""
     if isinstance(result, Said):
         return set(result.objects)
-    if isinstance(result, Truth):
+    if isinstance(result, Judgement):
         return set(result.witnesses) if result.holds and result.witnesses else None
     return set(result) if result else None
 

@@ -65,7 +65,7 @@ class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
     weather: str | None = None
 
 
-class Step(msgspec.Struct, frozen=True):
+class Operation(msgspec.Struct, frozen=True):
     """An operation of a semantic program; ``dependencies`` are positions of other steps."""
 
     operation: str
@@ -78,7 +78,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename={"image_i
 
     image_id: str
     question: str
-    semantic: list[Step]
+    semantic: list[Operation]
     answer: str | None = None
 
 
@@ -213,10 +213,10 @@ def decode_question(name: str, question_id: str, data: bytes | msgspec.Raw) -> Q
     return question
 
 
-def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
+def check_program(steps: list[Operation], where: tuple[object, ...] = ()) -> list[int]:
     """Refuse a malformed program, whatever its scene; return its steps in the order of :func:`order`.
 
-    >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
+    >>> check_program([Operation("select", "cup", []), Operation("query", "color", [3])])
     Traceback (most recent call last):
     substrate.base.errors.FormatError: $.semantic[1].dependencies[0]: no step 3 in a program of 2. Name
     another step of the program.
@@ -230,7 +230,7 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int
     return order(steps, where)
 
 
-def _faults_of(steps: list[Step]) -> Iterator[tuple[str, str, str]]:
+def _faults_of(steps: list[Operation]) -> Iterator[tuple[str, str, str]]:
     """The faults of a program's steps: path, fault and remedy of each."""
     if not steps:
         yield "", "the program is empty", "A program has at least one step"
@@ -253,13 +253,13 @@ def _faults_of(steps: list[Step]) -> Iterator[tuple[str, str, str]]:
             yield f"[{index}].dependencies", what, "Give as many as it takes"
 
 
-def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
+def order(steps: list[Operation], where: tuple[object, ...] = ()) -> list[int]:
     """The steps sorted so that each follows its dependencies; official programs are already sorted.
 
     A program that is not sorted is read repeatedly from first step to last; each step runs in the first
     reading in which it can.
 
-    >>> order([Step("exist", "?", [1]), Step("select", "cup", [])])
+    >>> order([Operation("exist", "?", [1]), Operation("select", "cup", [])])
     [1, 0]
 
     Raises:

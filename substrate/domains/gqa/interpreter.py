@@ -25,7 +25,7 @@ SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
 """The subset of a row, by the way its objects are found."""
 
 
-class Truth(NamedTuple):
+class Judgement(NamedTuple):
     """Yes or no, with the candidates of a step for which it holds."""
 
     holds: bool
@@ -40,7 +40,7 @@ class Said(NamedTuple):
     objects: tuple[Node, ...]
 
 
-Result = Objects | Truth | Said
+Result = Objects | Judgement | Said
 
 
 class _Run(NamedTuple):
@@ -96,21 +96,21 @@ def _filter(run: _Run, step: Instruction, objects: Objects) -> Objects:
     return {node: penalty for node, penalty in objects.items() if holds[node] is not negated}
 
 
-def _exist(_: _Run, step: Instruction, objects: Objects) -> Truth:
-    return Truth(bool(objects), step.position, frozenset(objects))
+def _exist(_: _Run, step: Instruction, objects: Objects) -> Judgement:
+    return Judgement(bool(objects), step.position, frozenset(objects))
 
 
-def _verify(run: _Run, step: Instruction, objects: Objects) -> Truth:
+def _verify(run: _Run, step: Instruction, objects: Objects) -> Judgement:
     return _truth(step, _filter(run, step, run.scene.best(objects)))
 
 
-def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Truth:
+def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Judgement:
     return _truth(step, [node for node in run.scene.best(sources) if _relate(run, step, {node: EXACT})])
 
 
-def _truth(step: Instruction, witnesses: Iterable[Node]) -> Truth:
+def _truth(step: Instruction, witnesses: Iterable[Node]) -> Judgement:
     nodes = frozenset(witnesses)
-    return Truth(bool(nodes), step.dependencies[0], nodes)
+    return Judgement(bool(nodes), step.dependencies[0], nodes)
 
 
 def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
@@ -230,37 +230,37 @@ def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Said:
     raise ProgramError(f"{run.listed(first)} and {run.listed(second)} have no attribute in common")
 
 
-def _same(run: _Run, step: Instruction, first: Objects, second: Objects) -> Truth:
+def _same(run: _Run, step: Instruction, first: Objects, second: Objects) -> Judgement:
     for pair in run.pairs(first, second):
         if (shared := run.share(pair, step.family)) is not None:
-            return Truth(shared, step.position, frozenset(pair))
+            return Judgement(shared, step.position, frozenset(pair))
     raise ProgramError(f"{run.listed(first)} and {run.listed(second)} do not both have a {step.family}")
 
 
-def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
+def _all_same(run: _Run, step: Instruction, objects: Objects) -> Judgement:
     family = step.argument
     each = [set(run.scene.values(node, family)) for node in run.ranked(objects)]
     held = [values for values in each if values]
     if not held:
         raise ProgramError(f"none of {run.listed(objects)} has a {family}")
-    return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))
+    return Judgement(bool(set.intersection(*held)), step.position, frozenset(objects))
 
 
-def _different(run: _Run, step: Instruction, *objects: Objects) -> Truth:
+def _different(run: _Run, step: Instruction, *objects: Objects) -> Judgement:
     same = (_same if len(objects) == 2 else _all_same)(run, step, *objects)
     return same._replace(holds=not same.holds)
 
 
-def _and(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
+def _and(_: _Run, step: Instruction, first: Judgement, second: Judgement) -> Judgement:
     if first.step == second.step:
         # If both are about the same phrase, both must hold of one object: "is the shirt open and black".
         both = first.witnesses & second.witnesses
-        return Truth(bool(both), first.step, both)
-    return Truth(first.holds and second.holds, step.position, frozenset())
+        return Judgement(bool(both), first.step, both)
+    return Judgement(first.holds and second.holds, step.position, frozenset())
 
 
-def _or(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
-    return Truth(first.holds or second.holds, step.position, frozenset())
+def _or(_: _Run, step: Instruction, first: Judgement, second: Judgement) -> Judgement:
+    return Judgement(first.holds or second.holds, step.position, frozenset())
 
 
 OPERATIONS: Mapping[str, Callable[..., Result]] = {
@@ -303,10 +303,10 @@ def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, 
 def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> str:
     """The answer to a question about a scene.
 
-    >>> from substrate.domains.gqa.format import SceneGraph, SceneObject, Step
+    >>> from substrate.domains.gqa.format import Operation, SceneGraph, SceneObject
     >>> cup = SceneObject(name="cup", x=60, y=0, w=10, h=10, attributes=["red"])
     >>> scene = Scene.of("7", SceneGraph(width=100, height=100, objects={"1": cup}))
-    >>> ask = [Step("select", "cup (1)", []), Step("query", "hposition", [0])]
+    >>> ask = [Operation("select", "cup (1)", []), Operation("query", "hposition", [0])]
     >>> predict(scene, Question("7", "On which side is the cup?", ask))
     'right'
 
@@ -342,7 +342,7 @@ def said(result: Result) -> str:
     """A final result as the answer's text."""
     if isinstance(result, Said):
         return result.word
-    return "yes" if isinstance(result, Truth) and result.holds else "no"
+    return "yes" if isinstance(result, Judgement) and result.holds else "no"
 
 
 def answer_scene(

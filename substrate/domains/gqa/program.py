@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from substrate.base.errors import ProgramError
-from substrate.domains.gqa.format import Step, check_program
+from substrate.domains.gqa.format import Operation, check_program
 
 SCENE = "scene"
 ANYTHING = "_"
@@ -64,7 +64,7 @@ class Instruction(NamedTuple):
     argument: Any
     dependencies: tuple[int, ...]
     result: Kind
-    step: Step
+    step: Operation
 
 
 class Signature(NamedTuple):
@@ -174,11 +174,11 @@ def _operation(operation: str, inputs: int) -> tuple[str, str]:
     return verb, family
 
 
-def compile_program(steps: Sequence[Step]) -> list[Instruction]:
+def compile_program(steps: Sequence[Operation]) -> list[Instruction]:
     """Type a program: each step comes after its dependencies, the file's last step last.
 
-    >>> man, old = Step("select", "man (3)", []), Step("filter age", "not(young) ", [0])
-    >>> for i in compile_program([man, old, Step("query", "hposition", [1])]):
+    >>> man, old = Operation("select", "man (3)", []), Operation("filter age", "not(young) ", [0])
+    >>> for i in compile_program([man, old, Operation("query", "hposition", [1])]):
     ...     print(i.operation, i.argument, i.result.value)
     select Named(name='man', ids=('3',)) objects
     filter Value(value='young', negated=True) objects
@@ -201,7 +201,7 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     return list(done.values())
 
 
-def _typed(index: int, step: Step, done: Mapping[int, Instruction]) -> Instruction:
+def _typed(index: int, step: Operation, done: Mapping[int, Instruction]) -> Instruction:
     operation, family = _operation(step.operation, len(step.dependencies))
     signature, text = SIGNATURES[operation], step.argument.strip()
     try:

@@ -7,7 +7,7 @@ simulation without the object, the causes from the contacts. No program is ever 
 """
 
 from substrate.generators.clevrer.scene import (
-    Truth,
+    SceneTruth,
     WorldScene,
     generate_annotation,
     generate_scene,
@@ -16,7 +16,7 @@ from substrate.generators.clevrer.scene import (
 )
 
 __all__ = [
-    "Truth",
+    "SceneTruth",
     "WorldScene",
     "generate_annotation",
     "generate_scene",

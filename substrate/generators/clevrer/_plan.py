@@ -14,13 +14,13 @@ import msgspec
 
 from substrate.domains.clevrer.format import FRAMES
 from substrate.generators.clevrer.measured import MEASURED
-from substrate.generators.clevrer.physics import HIDDEN_FRAMES
+from substrate.generators.clevrer.physics import LENGTH
 
 T = TypeVar("T")
 
 BIN = 10
 """Width of the bins of measured frames."""
-_LAST = FRAMES + HIDDEN_FRAMES - 5
+_LAST = LENGTH - 5
 """The last frame of a planned collision."""
 
 

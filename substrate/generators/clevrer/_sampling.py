@@ -24,18 +24,8 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
 from substrate.generators.clevrer.measured import MEASURED as SEEN
-from substrate.generators.clevrer.physics import (
-    CAMERA,
-    HIDDEN_FRAMES,
-    Body,
-    Contacts,
-    Poses,
-    Run,
-    simulate,
-    slide,
-)
+from substrate.generators.clevrer.physics import CAMERA, LENGTH, Body, Contacts, Poses, Run, simulate, slide
 
-_LENGTH = FRAMES + HIDDEN_FRAMES
 _CLEARANCE = 3 * RADIUS
 """Least distance of a bystander from everything that passes (units)."""
 _SLOW = 0.3
@@ -90,7 +80,7 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
     turns = sorted(plan.actors[1:], key=lambda actor: actor.frame)
     for actor, following in zip(turns, [*turns[1:], None], strict=True):
         # Simulate no further than the next actor's turn: the rest will change.
-        length = max(actor.frame + _EARLY, following.frame) + 1 if following else _LENGTH
+        length = max(actor.frame + _EARLY, following.frame) + 1 if following else LENGTH
         for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
             trial = simulate([*bodies, body], length, stop=partial(_strays, actor))
             if len(trial.poses) == length and _shows_well(trial):

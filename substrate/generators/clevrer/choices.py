@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 from substrate.domains.clevrer.format import FRAMES, Choice, Collision
 from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.clevrer.templates import GRAMMAR
-from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names, sentence
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
         any(cause.type == "collision" for cause in film.causes[effect]) or rng.random() < _ROOTLESS
         for effect in effects
     ]
-    candidates: list[tuple[Event, bool]] = []
+    candidates: list[tuple[WorldEvent, bool]] = []
     for wanted in (True, False):
         some = [effect for effect, holds in zip(effects, chained, strict=True) if holds is wanted]
         both = [(effect, negated) for effect in some for negated in (False, True)]
@@ -95,7 +95,7 @@ _Option = tuple[Phrase, bool, float]
 """A choice, whether it is correct, and its weight."""
 
 
-def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[_Option]:
+def _explanations(film: Film, names: Names, rng: Random, effect: WorldEvent) -> list[_Option]:
     causes = film.causes[effect]
     involved = {number for cause in causes for number in cause.objects}
     objects = [

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from substrate.domains.clevrer.format import FRAMES
 from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.clevrer.templates import GRAMMAR
-from substrate.generators.clevrer.events import Event, EventType, Film
+from substrate.generators.clevrer.events import EventType, Film, WorldEvent
 from substrate.generators.clevrer.phrases import ATTRIBUTES, CROSS, CROSSES, Group, Names
 
 SUBTYPES = ("count", "exist", "query_color", "query_material", "query_shape")
@@ -89,7 +89,7 @@ class Span:
     """A part of the video: the program of its events, its events of one kind, and the objects it names."""
 
     phrase: Phrase
-    events: list[Event]
+    events: list[WorldEvent]
     named: tuple[int, ...]
 
 
@@ -101,7 +101,7 @@ class Tale:
     names: Names
     rng: Random
 
-    def event(self, event: Event) -> Phrase:
+    def event(self, event: WorldEvent) -> Phrase:
         """Word an event, with the program that finds it."""
         return self.names.event(event, self.rng)
 
@@ -252,7 +252,7 @@ def _queries(
             yield Candidate(kind, sort, form, question)
 
 
-def _ordered(events: list[Event]) -> Iterator[tuple[str, Event]]:
+def _ordered(events: list[WorldEvent]) -> Iterator[tuple[str, WorldEvent]]:
     """The only event, or the first, second and last of several, if no other event has the same frame."""
     if len(events) == 1:
         yield "only", events[0]
@@ -269,7 +269,7 @@ def _order(order: str) -> Phrase:
     return Phrase("", "") if order == "only" else GRAMMAR.word("order", order)
 
 
-def _partner(event: Event, number: int) -> int:
+def _partner(event: WorldEvent, number: int) -> int:
     first, second = event.objects
     return second if first == number else first
 

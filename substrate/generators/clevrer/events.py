@@ -23,7 +23,7 @@ Tools differ by up to two frames in their definition of the end.
 """
 
 
-class Event(msgspec.Struct, frozen=True):
+class WorldEvent(msgspec.Struct, frozen=True):
     """An event: its type, its one or two objects (ascending) and its frame."""
 
     type: EventType
@@ -31,14 +31,14 @@ class Event(msgspec.Struct, frozen=True):
     frame: int
 
 
-def observed_events(annotation: Annotation) -> list[Event]:
+def observed_events(annotation: Annotation) -> list[WorldEvent]:
     """Entries, exits and collisions of the video, by frame.
 
     An entry or exit is a change of visibility after frame 0.
     """
-    collisions = [Event("collision", _sorted(c.object_ids), c.frame_id) for c in annotation.collision]
+    collisions = [WorldEvent("collision", _sorted(c.object_ids), c.frame_id) for c in annotation.collision]
     flips = [
-        Event("in" if now.inside_camera_view else "out", (now.object_id,), frame.frame_id)
+        WorldEvent("in" if now.inside_camera_view else "out", (now.object_id,), frame.frame_id)
         for before, frame in pairwise(annotation.motion_trajectory)
         for then, now in zip(before.objects, frame.objects, strict=True)
         if then.inside_camera_view != now.inside_camera_view
@@ -50,7 +50,7 @@ def _sorted(objects: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(objects))
 
 
-def causes(events: Sequence[Event]) -> list[frozenset[int]]:
+def causes(events: Sequence[WorldEvent]) -> list[frozenset[int]]:
     """For each event, the places of its causes in ``events``, which are in time order.
 
     A chain of events with strictly increasing frames links a cause to its effect; neighbours in it share an
@@ -79,19 +79,19 @@ class Film:
     annotation: Annotation
 
     @cached_property
-    def events(self) -> list[Event]:
+    def events(self) -> list[WorldEvent]:
         """The observed events in time order."""
         return observed_events(self.annotation)
 
     @cached_property
-    def causes(self) -> dict[Event, list[Event]]:
+    def causes(self) -> dict[WorldEvent, list[WorldEvent]]:
         """The causes of each event."""
         return {
             event: [self.events[place] for place in sorted(places)]
             for event, places in zip(self.events, causes(self.events), strict=True)
         }
 
-    def of_type(self, kind: EventType) -> list[Event]:
+    def of_type(self, kind: EventType) -> list[WorldEvent]:
         """The events of one type, in time order."""
         return [event for event in self.events if event.type == kind]
 

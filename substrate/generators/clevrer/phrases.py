@@ -11,7 +11,7 @@ from random import Random
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, ObjectProperty
 from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.clevrer.templates import GRAMMAR
-from substrate.generators.clevrer.events import Event
+from substrate.generators.clevrer.events import WorldEvent
 
 VALUES = {"color": COLORS, "material": MATERIALS, "shape": SHAPES}
 ATTRIBUTES = tuple(VALUES)
@@ -104,7 +104,7 @@ class Names:
         """The group of a unique description of an object, as :meth:`of` draws it."""
         return rng.choice(self._minimal[number]).phrase
 
-    def event(self, event: Event, rng: Random, *, clause: bool = True) -> Phrase:
+    def event(self, event: WorldEvent, rng: Random, *, clause: bool = True) -> Phrase:
         """An observed event, as a clause ("the cube enters the scene") or a name ("the cube's entrance")."""
         slots = self._things(event.objects, rng)
         if not clause:

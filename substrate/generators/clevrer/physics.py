@@ -28,6 +28,8 @@ from substrate.domains.clevrer.format import (
 
 HIDDEN_FRAMES = 51
 """Two seconds of video at 25.6 frames per second, simulated after the last visible frame."""
+LENGTH = FRAMES + HIDDEN_FRAMES
+"""The frames of a world: those of its video, and the hidden ones."""
 
 _SUBSTEPS = 7
 _GRAVITY = 9.81
@@ -115,20 +117,12 @@ Contacts = Mapping[tuple[int, int], Collision]
 """The first contacts so far, by pair."""
 
 
-def _never(poses: Poses, contacts: Contacts) -> bool:
-    return False
-
-
-def _no_forces(client: int, handles: dict[int, int]) -> None:
-    return None
-
-
 def simulate(
     bodies: Sequence[Body],
-    frames: int = FRAMES + HIDDEN_FRAMES,
+    frames: int = LENGTH,
     *,
-    stop: Callable[[Poses, Contacts], bool] = _never,
-    forces: Callable[[int, dict[int, int]], Callable[[], None] | None] = _no_forces,
+    stop: Callable[[Poses, Contacts], bool] | None = None,
+    forces: Callable[[int, dict[int, int]], Callable[[], None] | None] | None = None,
 ) -> Run:
     """Simulate ``bodies`` for ``frames`` frames, or until ``stop(poses, contacts so far)`` is true.
 
@@ -152,7 +146,7 @@ def simulate(
     contacts: dict[tuple[int, int], Collision] = {}
     with _world() as client:
         handles = {body.object_id: _insert(client, body) for body in ordered}
-        push, whole = forces(client, handles), False
+        push, whole = forces and forces(client, handles), False
         for frame in range(frames):
             if frame:
                 near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
@@ -176,7 +170,7 @@ def simulate(
                     for name, handle in handles.items()
                 }
             )
-            if frame and stop(poses, contacts):
+            if frame and stop and stop(poses, contacts):
                 break
     in_order = sorted(contacts.values(), key=lambda contact: (contact.frame_id, contact.object_ids))
     return Run(tuple(poses), tuple(in_order))

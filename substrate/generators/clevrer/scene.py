@@ -18,13 +18,13 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.generators.clevrer._sampling import Shot, shoot
 from substrate.generators.clevrer.choices import Wrong
-from substrate.generators.clevrer.events import Event, causes, observed_events
+from substrate.generators.clevrer.events import WorldEvent, causes, observed_events
 from substrate.generators.clevrer.physics import Run, near_misses, simulate
 from substrate.generators.clevrer.questions import quota, write_down
 from substrate.generators.layout import QUESTIONS
 
 
-class Truth(msgspec.Struct, frozen=True):
+class SceneTruth(msgspec.Struct, frozen=True):
     """The facts that only the world knows.
 
     Attributes:
@@ -41,7 +41,7 @@ class Truth(msgspec.Struct, frozen=True):
     masses: dict[int, float]
     future_collisions: list[Collision]
     counterfactual_collisions: dict[int, list[Collision]]
-    events: list[Event]
+    events: list[WorldEvent]
     causes: list[list[int]]
 
 
@@ -50,7 +50,7 @@ class WorldScene(msgspec.Struct, frozen=True):
 
     annotation: Annotation
     questions: SceneQuestions
-    truth: Truth
+    truth: SceneTruth
 
 
 def generate_scene(scene_index: int, seed: int) -> WorldScene:
@@ -72,7 +72,7 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
     without = {body.object_id: _contacts_without(shot, body.object_id) for body in shot.bodies}
     events = observed_events(annotation)
     masses = {body.object_id: body.mass for body in shot.bodies}
-    truth = Truth(
+    truth = SceneTruth(
         scene_index,
         masses,
         [c for c in contacts if c.frame_id >= FRAMES],

@@ -6,6 +6,6 @@ Gold answers come from the simulation itself: the future from hidden seconds, th
 simulation with the new mass or charge. No program is ever run.
 """
 
-from substrate.generators.comphy._target import Truth, WorldTarget, generate_target, target_files
+from substrate.generators.comphy._target import TargetTruth, WorldTarget, generate_target, target_files
 
-__all__ = ["Truth", "WorldTarget", "generate_target", "target_files"]
+__all__ = ["TargetTruth", "WorldTarget", "generate_target", "target_files"]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
 from substrate.domains.comphy.format import TargetQuestions
-from substrate.generators.clevrer.physics import HIDDEN_FRAMES
+from substrate.generators.clevrer.physics import LENGTH
 from substrate.generators.clevrer.scene import annotation_of, require_number, thousand
 from substrate.generators.comphy.physics import Solid, pulls, simulate
 from substrate.generators.comphy.questions import Change, asks_of_future, changes, write_down
@@ -26,7 +26,7 @@ class HiddenProperties(msgspec.Struct, frozen=True):
     charge: int
 
 
-class Truth(msgspec.Struct, frozen=True):
+class TargetTruth(msgspec.Struct, frozen=True):
     """The truth that only the world knows.
 
     Attributes:
@@ -49,7 +49,7 @@ class WorldTarget(msgspec.Struct, frozen=True):
     annotation: Annotation
     references: list[Annotation]
     questions: TargetQuestions
-    truth: Truth
+    truth: TargetTruth
 
 
 def generate_target(scene_index: int, seed: int) -> WorldTarget:
@@ -71,7 +71,7 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
         for number, video in enumerate(made.references)
     ]
     changed = _changed_contacts(made)
-    truth = Truth(
+    truth = TargetTruth(
         scene_index,
         [HiddenProperties(number, traits.mass, traits.charge) for number, traits in enumerate(made.hidden)],
         [c for c in contacts if c.frame_id >= FRAMES],
@@ -117,7 +117,7 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
         ]
         moves = (*((solid.body, solid.mass) for solid in solids), *pulls(solids))
         if moves not in worlds:
-            worlds[moves] = list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
+            worlds[moves] = list(simulate(solids, LENGTH).contacts)
         by_change[number, word] = worlds[moves]
     return by_change
 

@@ -22,7 +22,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.comphy.format import REFERENCES
 from substrate.generators.clevrer._plan import draw
-from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Poses, Run, travel
+from substrate.generators.clevrer.physics import LENGTH, Body, Contacts, Poses, Run, travel
 from substrate.generators.comphy.physics import Solid, simulate
 
 Pair = tuple[int, int]
@@ -43,7 +43,7 @@ _SPECTATOR = 0.3
 _REST_X = (-2.5, 1.0)
 _REST_Y = (-1.5, 1.5)
 _ARRIVAL = (15, 110)
-_ARRIVAL_HIDDEN = (FRAMES, FRAMES + HIDDEN_FRAMES - 10)
+_ARRIVAL_HIDDEN = (FRAMES, LENGTH - 10)
 _REFERENCE_ARRIVAL = (10, 30)
 _SPREAD = 0.2
 _TRIES = 8
@@ -152,7 +152,7 @@ def _staged(
         late = future and number == moving - 1
         # Simulate no further than the next object may look for a place: the rest will change.
         then = _ARRIVAL_HIDDEN[1] + 1 if future and number == moving - 2 else FRAMES
-        length = then if number < moving - 1 else FRAMES + HIDDEN_FRAMES
+        length = then if number < moving - 1 else LENGTH
         for _ in range(_TRIES):
             arrival = rng.randint(*(_ARRIVAL_HIDDEN if late else _ARRIVAL))
             body = _launched(rng, number, properties[number].shape, _aim(rng, bodies, run, arrival), arrival)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from substrate.domains.gqa.format import Step
+from substrate.domains.gqa.format import Operation
 from substrate.generators.gqa._things import GENDER, Room, Thing
 
-Steps = tuple[Step, ...]
+Steps = tuple[Operation, ...]
 
 
 def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Steps:
@@ -18,7 +18,7 @@ def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Step
     >>> then((Step("select", "cup", []),), "exist", "?")[1].dependencies
     [0]
     """
-    return (*steps, Step(operation, argument, list(inputs) or [len(steps) - 1]))
+    return (*steps, Operation(operation, argument, list(inputs) or [len(steps) - 1]))
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Phrase:
 
 def joined(first: Phrase, second: Phrase) -> tuple[Steps, int, int]:
     """The steps of two phrases in one program, and the positions of their things."""
-    shift = len(first.steps)
-    moved = tuple(Step(s.operation, s.argument, [d + shift for d in s.dependencies]) for s in second.steps)
-    return first.steps + moved, first.last, shift + second.last
+    by = len(first.steps)
+    moved = tuple(Operation(s.operation, s.argument, [d + by for d in s.dependencies]) for s in second.steps)
+    return first.steps + moved, first.last, by + second.last
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Speaker:
 
     def select(self, name: str, things: Iterable[Thing]) -> Steps:
         """A program that finds things by a name, and by their ids."""
-        return (Step("select", f"{name} ({self.carried(things)})", []),)
+        return (Operation("select", f"{name} ({self.carried(things)})", []),)
 
     def bare(self, thing: Thing, name: str | None = None) -> Phrase:
         """The thing by only its name or one of its kinds."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
-from substrate.domains.gqa.format import Step
+from substrate.domains.gqa.format import Operation
 from substrate.generators.gqa._phrases import Phrase, Speaker, Steps, joined, then
 from substrate.generators.gqa._things import ATTRIBUTES, GENDER, HEIGHT, KINDS, PLACES, WEATHER, WIDTH, Thing
 
@@ -203,7 +203,7 @@ def _existence(speaker: Speaker, _: Refer) -> Iterator[Draft]:
         having = [thing for thing in things if thing.attributes.get(family) == value]
         yield Draft("verify", f"Is there {a_thing} that is {value}?", steps, yes(having))
         if name != other:
-            second = Step("select", f"{other} ({speaker.carried(others)}) ", [])
+            second = Operation("select", f"{other} ({speaker.carried(others)}) ", [])
             steps = then((*exist, second), "exist", "?")
             both = then(steps, "and", "", 1, 3)
             yield Draft("logical", f"Are there both {name}s and {other}s?", both, yes(things and others))
@@ -276,7 +276,7 @@ def _groups(speaker: Speaker, _: Refer) -> Iterator[Draft]:
 
 def _whole(speaker: Speaker, _: Refer) -> Iterator[Draft]:
     """Ask about the scene itself: place, indoors or outdoors, weather."""
-    room, scene = speaker.room, (Step("select", "scene", []),)
+    room, scene = speaker.room, (Operation("select", "scene", []),)
     if room.place:
         noun = "place" if room.setting == "outdoors" else "room"
         yield Draft("query", f"Which {noun} is it?", then(scene, "query", noun), room.place)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from substrate.base.errors import ParameterError
-from substrate.domains.gqa.format import QUESTIONS_FILE, SCENE_GRAPHS_FILE, Question, SceneGraph, Step
+from substrate.domains.gqa.format import QUESTIONS_FILE, SCENE_GRAPHS_FILE, Operation, Question, SceneGraph
 from substrate.generators.gqa._phrases import Phrase, Speaker
 from substrate.generators.gqa._questions import TEMPLATES, Draft
 from substrate.generators.gqa._things import Thing, sample_room, scene_graph
@@ -138,6 +138,6 @@ def _official(question_id: str, question: Question, structural: str) -> dict[str
     }
 
 
-def _written(step: Step) -> str:
+def _written(step: Operation) -> str:
     inputs = f" [{', '.join(map(str, step.dependencies))}]" if step.dependencies else ""
     return f"{step.operation}: {step.argument}{inputs}"

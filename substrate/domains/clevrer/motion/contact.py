@@ -80,9 +80,8 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     if best > reach or face is None:
         return []
     base, sign, c, s, nx, ny, corners = face
-    edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[
-        :2
-    ]  # (gap, place along the face)
+    # The gap, and the place along the face.
+    edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[:2]
     if abs(edge[1][1] - edge[0][1]) < 1e-9:
         edge = edge[:1]
     points: list[Point] = []
@@ -99,15 +98,8 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
             if gap > reach:
                 continue
         px, py = nx * radius - ny * cut, ny * radius + nx * cut
-        points.append(
-            (
-                sign * (c * nx - s * ny),
-                sign * (s * nx + c * ny),
-                base.x + c * px - s * py,
-                base.y + s * px + c * py,
-                gap,
-            )
-        )
+        place = base.x + c * px - s * py, base.y + s * px + c * py
+        points.append((sign * (c * nx - s * ny), sign * (s * nx + c * ny), *place, gap))
     return points
 
 
