@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,7 @@ from typing import Any, cast
 import dagster as dg
 import msgspec
 from pydantic import Field, PrivateAttr
+from sqlalchemy import Engine, event
 
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
@@ -76,6 +78,28 @@ ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
 """The executor of single-process jobs."""
 
 
+@contextmanager
+def held_open(instance: dg.DagsterInstance | None) -> Iterator[None]:
+    """Hold the shared databases of Dagster's records open, so that an event does not wait for the disk.
+
+    Dagster opens and closes them for each event, and SQLite empties its journal into a file that nobody else
+    has open. The record of a single run is not held: a page that shows the run watches that file.
+    """
+
+    def relax(connection: Any, _: Any) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA synchronous=NORMAL")
+
+    history = Path(instance.root_directory, "history") if instance else Path()
+    with ExitStack() as stack:
+        for path in filter(Path.is_file, (history / "runs.db", history / "runs/index.db")):
+            held = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
+            held.execute("SELECT 1 FROM sqlite_master").fetchone()
+        event.listen(Engine, "connect", relax)
+        stack.callback(event.remove, Engine, "connect", relax)
+        yield
+
+
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """The configuration of a run: the project, its profile and its overrides."""
 
@@ -115,7 +139,8 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             PinError: the pins that the results are compared with are damaged or missing.
         """
         run = context.run
-        with project_lock(find_root(), f"run {run.run_id}" if run else ""):
+        holder = f"run {run.run_id}" if run else ""
+        with project_lock(find_root(), holder), held_open(context.instance):
             self._opened = workspace = self.open()
             if not run or run.job_name != VERIFY:  # which names all damage
                 self._require_record(workspace)
