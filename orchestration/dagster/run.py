@@ -12,16 +12,10 @@ import dagster as dg
 
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import open_lock, project_lock
+from orchestration.dagster import own_runs
 from orchestration.dagster.assets import asset_key, assets_of
 from orchestration.dagster.checks import checks_of
 from orchestration.dagster.home import dagster_home, open_instance, set_aside
-from orchestration.dagster.own_runs import (
-    PROJECT_TAG,
-    close_interrupted,
-    forget_old,
-    is_private,
-    project_name,
-)
 from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, box_of, settings_of
 from orchestration.experiments.making import begin
 from orchestration.stage import Stages
@@ -57,7 +51,7 @@ def instance(root: Path) -> dg.DagsterInstance:
         except OperationalError:
             raise
         except DatabaseError as error:
-            if not is_private(root, home):
+            if not own_runs.is_private(root, home):
                 what = f"the record of runs is damaged ({error.orig})"
                 hint = "Other projects may share it; restore it, or name another DAGSTER_HOME"
                 raise OutputError(what, where=(home,), hint=hint) from error
@@ -67,8 +61,8 @@ def instance(root: Path) -> dg.DagsterInstance:
 
 def _opened(root: Path, home: Path) -> dg.DagsterInstance:
     instance = open_instance(home)
-    close_interrupted(instance, root)
-    forget_old(instance, root)
+    own_runs.close_interrupted(instance, root)
+    own_runs.forget_old(instance, root)
     return instance
 
 
@@ -123,7 +117,8 @@ def run_stages(
             if name not in todo:
                 ended(name, {"skipped": True})
         with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
-            tags = {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root), **LOCATION}
+            tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1]}
+            tags[own_runs.PROJECT_TAG] = own_runs.project_name(root)
             failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []
     keys = {name: asset_key(name) for name in todo}
     return {name: [check for check in failed if check.asset_key == key] for name, key in keys.items()}

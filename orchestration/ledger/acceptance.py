@@ -14,26 +14,10 @@ from typing import Any
 import msgspec
 
 from orchestration.base.git import GitError, git, git_output
-from orchestration.ledger import dvc
-from orchestration.ledger.accepted import Acceptance, require_added_only
+from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.manifest import Made, Pins, changing, put, version_of
-from orchestration.ledger.pinned import (
-    IN_DVC,
-    PinFile,
-    accepted_name,
-    broken,
-    damaged,
-    measure,
-    pin_name,
-    read_pins,
-    rows_bytes,
-    rows_name,
-    with_rows,
-    write_pins,
-)
 from orchestration.ledger.records import ledger_of, read_records
-from orchestration.ledger.soundness import require_graph, require_pins, require_verdicts
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -56,7 +40,7 @@ def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
 
 def proposed(
     workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[Acceptance, Changes]:
+) -> tuple[soundness.Acceptance, Changes]:
     """Return the proposed acceptance, and the numbers and answers that it changes.
 
     Args:
@@ -72,16 +56,16 @@ def proposed(
     if not reason.strip():
         raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
     profile = workspace.settings.profile
-    pinned, now = _verified(workspace, stages)
-    forged = _not_computed(read_records(workspace), pinned, now)
+    pins, now = _verified(workspace, stages)
+    forged = _not_computed(read_records(workspace), pins, now)
     if forged and not unsafe:
         named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
         more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    acceptance = Acceptance(today, profile, reason, _changes(pinned, now), list(forged))
-    return acceptance, compare_results(pinned, now)
+    acceptance = soundness.Acceptance(today, profile, reason, _changes(pins, now), list(forged))
+    return acceptance, compare_results(pins, now)
 
 
 def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
@@ -94,28 +78,30 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
         PinError: a file is damaged.
     """
     root, profile = workspace.root, workspace.settings.profile
-    require_pins(root, profile, anew=True)
-    require_verdicts(root)
-    require_added_only(root, profile)
-    bad, pinned = broken(root, profile), read_pins(root, profile)
+    soundness.require_pins(root, profile, anew=True)
+    soundness.require_verdicts(root)
+    soundness.require_added_only(root, profile)
+    bad, pins = pinned.broken(root, profile), pinned.read_pins(root, profile)
     # Details from damaged rows would come back into the new pins.
-    sound = {stage: made for stage, made in pinned.items() if rows_name(profile, stage) not in bad}
-    now = measure(workspace, stages, known=sound)
-    rows = dict.fromkeys((rows_name(profile, gone) for gone in pinned.keys() - stages.keys()), b"")
-    rows |= {rows_name(profile, stage): rows_bytes(profile, made) for stage, made in now.items()}
-    for name in bad.keys() - {*IN_DVC, accepted_name(profile)}:
+    sound = {stage: made for stage, made in pins.items() if pinned.rows_name(profile, stage) not in bad}
+    now = pinned.measure(workspace, stages, known=sound)
+    rows = dict.fromkeys((pinned.rows_name(profile, gone) for gone in pins.keys() - stages.keys()), b"")
+    rows |= {
+        pinned.rows_name(profile, stage): pinned.rows_bytes(profile, made) for stage, made in now.items()
+    }
+    for name in bad.keys() - {*pinned.IN_DVC, pinned.accepted_name(profile)}:
         path = root / name
         if rows.get(name) != (path.read_bytes() if path.is_file() else b""):
-            raise damaged(root, name)
-    return pinned, now
+            raise pinned.damaged(root, name)
+    return pins, now
 
 
-def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
+def _not_computed(records: Mapping[str, Made], pins: Pins, now: Pins) -> dict[str, list[str]]:
     """Return, by stage, the outs that differ from their pins and that no run computed from present inputs."""
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     foreign: dict[str, list[str]] = {}
     for stage, measured in now.items():
-        record, known = records.get(stage, Made()), pinned.get(stage, Made()).outs
+        record, known = records.get(stage, Made()), pins.get(stage, Made()).outs
         follows = all(made.get(path, digest) == digest for path, digest in record.inputs.items())
         computed = record.outs if follows else {}
         outs = measured.outs.items()
@@ -125,7 +111,7 @@ def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[
 
 
 def accept_results(
-    workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
+    workspace: Workspace, stages: Stages, acceptance: soundness.Acceptance, *, usual: bool = True
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
@@ -139,22 +125,24 @@ def accept_results(
     """
     root, profile = workspace.root, workspace.settings.profile
     _, measured = _verified(workspace, stages)
-    lines, bad = require_added_only(root, profile), broken(root, profile)
+    lines, bad = soundness.require_added_only(root, profile), pinned.broken(root, profile)
     if usual:
-        require_graph(root, profile, stages)
+        soundness.require_graph(root, profile, stages)
         dvc.keep_code(workspace, stages)
-        dvc.commit_verified(root, sorted({*IN_DVC} & bad.keys()))
+        dvc.commit_verified(root, sorted({*pinned.IN_DVC} & bad.keys()))
         dvc.forget(root, stages)
-    put(root / accepted_name(profile), lines + msgspec.json.encode(acceptance) + b"\n")
+    put(root / pinned.accepted_name(profile), lines + msgspec.json.encode(acceptance) + b"\n")
     for stage in acceptance.unsafe:
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
-    gone = read_pins(root, profile).keys() - stages.keys()
-    write_pins(workspace, measured, gone=gone, usual=usual)
+    gone = pinned.read_pins(root, profile).keys() - stages.keys()
+    pinned.write_pins(workspace, measured, gone=gone, usual=usual)
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
 
 
-def since(root: Path, profile: str, pinned: Pins, commit: str) -> tuple[list[Acceptance], Pins, list[str]]:
+def since(
+    root: Path, profile: str, pins: Pins, commit: str
+) -> tuple[list[soundness.Acceptance], Pins, list[str]]:
     """Return the acceptances since a commit, its pins, and the stages whose change nobody accepted.
 
     A stage's change is accepted if a chain of acceptances leads from its outs at the commit to its present
@@ -164,33 +152,33 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> tuple[list[Acc
         ParameterError: there is no such commit, or its pins have an unsupported earlier form.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
-    folder, whole, record = f"pins/{profile}/", pin_name(profile), accepted_name(profile)
+    folder, whole, record = f"pins/{profile}/", pinned.pin_name(profile), pinned.accepted_name(profile)
     ours = [name for name in names if name.startswith((folder, whole, record))]
     files = {name: _git(root, "show", f"{commit}:{name}") for name in ours}
     if whole not in files and any(name.startswith(folder) for name in files):
         hint = f"Name a commit that has {whole}; an older program can read that one"
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
-    stages = msgspec.json.decode(files[whole], type=PinFile).stages if whole in files else {}
-    before = with_rows(stages, files, profile)
+    stages = msgspec.json.decode(files[whole], type=pinned.PinFile).stages if whole in files else {}
+    before = pinned.with_rows(stages, files, profile)
     accepted = list(_accepted(root, profile, files.get(record, b"").splitlines()))
-    steps = {stage: [of.stages[stage] for of in accepted if stage in of.stages] for stage in pinned}
-    changes = _changes(before, pinned).items()
+    steps = {stage: [of.stages[stage] for of in accepted if stage in of.stages] for stage in pins}
+    changes = _changes(before, pins).items()
     return accepted, before, [stage for stage, pair in changes if not _leads(steps[stage], *pair)]
 
 
-def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Acceptance]:
+def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[soundness.Acceptance]:
     """Yield a profile's unknown lines, each with the commit that added it.
 
     Unreadable lines are skipped, because the seal of the pins reports a damaged file.
     """
-    record = accepted_name(profile)
+    record = pinned.accepted_name(profile)
     path = root / record
     lines = path.read_bytes().splitlines() if path.is_file() else []
     brought = (git(root, "blame", "-s", "-l", "--", record) or b"").splitlines()
     for place, line in enumerate(lines):
         commit = brought[place].lstrip(b"^")[:_COMMIT].decode() if place < len(brought) else ""
         try:
-            read = msgspec.json.decode(line, type=Acceptance)
+            read = msgspec.json.decode(line, type=soundness.Acceptance)
         except NOT_JSON:
             continue
         if line not in known and read.profile == profile:

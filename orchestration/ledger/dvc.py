@@ -19,18 +19,8 @@ from typing import Any
 import yaml
 
 from orchestration.base.yaml_text import read_yaml
+from orchestration.ledger import pinned
 from orchestration.ledger.manifest import changed, changing, put, read_manifest
-from orchestration.ledger.pinned import (
-    IN_DVC,
-    PinError,
-    broken,
-    damaged,
-    drift,
-    measure,
-    pin_name,
-    read_pins,
-    write_pins,
-)
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.registry import ABSENT
 from orchestration.settings import PARAMETERS_FILE
@@ -60,8 +50,8 @@ _ASKED = {
 
 def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
-    pinned = (of for of in stages.values() if of.pinned_by == "dvc.yaml")
-    whole = {"stages": {"code": _ASKED} | {_dvc_name(of.name): _dvc_stage(stages, of) for of in pinned}}
+    in_dvc = (of for of in stages.values() if of.pinned_by == "dvc.yaml")
+    whole = {"stages": {"code": _ASKED} | {_dvc_name(of.name): _dvc_stage(stages, of) for of in in_dvc}}
     # A list stands in its line: DVC reads both, and nobody edits this file.
     return _HEADER + yaml.safe_dump(whole, sort_keys=False, width=110, default_flow_style=None)
 
@@ -102,7 +92,7 @@ def differing_graph(root: Path, stages: Stages) -> tuple[bytes, bytes] | None:
     """
     path, text = root / DVC_YAML, render_dvc_yaml(stages).encode()
     there = path.read_bytes() if path.is_file() else b""
-    expected = there or (root / IN_DVC[1]).is_file()
+    expected = there or (root / pinned.IN_DVC[1]).is_file()
     return (text, there) if expected and there != text and not ABSENT else None
 
 
@@ -131,7 +121,7 @@ def commit(root: Path, *targets: str) -> None:
     done = _run(root, *command)
     if done.returncode:
         hint = f"Run it by hand to see more: {shlex.join([sys.executable, *command])}"
-        raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
+        raise pinned.PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
 
 
 def forget(root: Path, stages: Stages) -> None:
@@ -152,16 +142,16 @@ def commit_verified(root: Path, suspects: Iterable[str]) -> None:
     Raises:
         PinError: a file is not what DVC writes; nothing was changed. Or DVC fails.
     """
-    before = {name: (root / name).read_bytes() for name in IN_DVC if (root / name).is_file()}
+    before = {name: (root / name).read_bytes() for name in pinned.IN_DVC if (root / name).is_file()}
     for name in suspects:
         if name not in before or not _all_here(root, name):
-            raise damaged(root, name)
+            raise pinned.damaged(root, name)
     try:
         commit(root)
         for name in suspects:
             if (root / name).read_bytes() != before[name]:
-                raise damaged(root, name)
-    except PinError:
+                raise pinned.damaged(root, name)
+    except pinned.PinError:
         for name, data in before.items():
             put(root / name, data)
         raise
@@ -203,11 +193,11 @@ def settle(
         The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
-    bad = broken(root, profile)
+    bad = pinned.broken(root, profile)
     keep_code(workspace, stages)
-    if pin_name(profile) in bad:
+    if pinned.pin_name(profile) in bad:
         return {}
-    drifted, manifest = drift(workspace), read_manifest(ledger_of(workspace))
+    drifted, manifest = pinned.drift(workspace), read_manifest(ledger_of(workspace))
     lock = root / "dvc.lock"
     locked = read_yaml(lock).get("stages", {}) if lock.is_file() else {}
     data_drifted = any(path.startswith("data/") for path in drifted)
@@ -226,7 +216,11 @@ def settle(
             targets.append("data.dvc")
         if targets and (root / ".dvc").is_dir():
             commit(root, *targets)
-        write_pins(workspace, measure(workspace, stages, settled, read_pins(root, profile)), unaccepted=bad)
+        pinned.write_pins(
+            workspace,
+            pinned.measure(workspace, stages, settled, pinned.read_pins(root, profile)),
+            unaccepted=bad,
+        )
     if not drifted:
         with changing(ledger_of(workspace)) as ledger:
             ledger.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)

@@ -1,7 +1,7 @@
-"""The check, before a run or an acceptance, that the record of results is whole.
+"""The check, before a run or an acceptance, that the record of results is whole: pins, seals, acceptances.
 
 A comparison with pins that cannot be read is no comparison, and a new seal over a damaged file would hide the
-damage.
+damage. `pins/accepted.jsonl` has a line for each acceptance, and lines are only ever added.
 """
 
 from __future__ import annotations
@@ -9,23 +9,72 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from orchestration.base.git import git
-from orchestration.ledger.accepted import require_added_only
-from orchestration.ledger.dvc import DVC_YAML, differing_graph
-from orchestration.ledger.manifest import ledger_at, read_manifest
-from orchestration.ledger.pinned import (
-    IN_DVC,
-    WITHOUT_DVC,
-    PinError,
-    accepted_name,
-    broken,
-    damaged,
-    pin_name,
-    read_pin_file,
-)
+from orchestration.ledger import dvc, manifest, pinned
+from orchestration.ledger.records import line_digests
 from orchestration.ledger.verdicts import PINNED as VERDICTS
 from orchestration.ledger.verdicts import pinned_verdicts
 from orchestration.stage import Stages
+from substrate.base.inputs import NOT_JSON
+
+_DIGITS = len(line_digests(b"a line"))
+
+
+class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Accepted new results: a line of ``pins/accepted.jsonl``.
+
+    Attributes:
+        date: the day.
+        profile: the profile of the results.
+        reason: why the new results are right.
+        stages: a short hash of the outs of each changed stage, before and after.
+        unsafe: the stages whose outs were computed by no recorded run.
+        commit: the commit that brought the line; empty in the file.
+    """
+
+    date: str
+    profile: str
+    reason: str
+    stages: dict[str, tuple[str, str]] = {}
+    unsafe: list[str] = []
+    commit: str = ""
+
+
+def require_added_only(root: Path, profile: str) -> bytes:
+    """Return the bytes of the record, which has each sealed line, in order, and else only acceptances.
+
+    So a merge may add the lines of another branch, and an interrupted acceptance its own.
+
+    Raises:
+        PinError: a line is no acceptance, or a sealed line is missing.
+    """
+    path, file = root / pinned.accepted_name(profile), pinned.read_pin_file(root, profile)
+    data = path.read_bytes() if path.is_file() else b""
+    sealed = file.lines.get(pinned.accepted_name(profile), "") if file else ""
+    known = [sealed[at : at + _DIGITS] for at in range(0, len(sealed), _DIGITS)]
+    if marker := pinned.conflict_marker(data):
+        hint = "Keep the lines of both branches, and delete the markers (docs/how-to-ci.md)"
+        raise pinned.PinError(f"line {marker} is a conflict marker of a merge", where=(path,), hint=hint)
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        try:
+            msgspec.json.decode(line, type=Acceptance)
+        except NOT_JSON as error:
+            raise pinned.PinError(
+                f"line {number} is no acceptance ({error})", where=(path,), hint=_back(path)
+            ) from error
+        if known[:1] == [line_digests(line)]:
+            del known[0]
+    if known or b"\r" in data or not data.endswith(b"\n"[: len(data)]):
+        what = f"lacks {len(known)} of its sealed lines" if known else "has other line ends"
+        raise pinned.PinError(what, where=(path,), hint=_back(path))
+    return data
+
+
+def _back(path: Path) -> str:
+    return f"Restore it: `git checkout HEAD -- pins/{path.name}`"
+
 
 _OF_NO_PROFILE = ("downloads", "claims")
 """The files of pins that belong to no profile, by their names."""
@@ -40,16 +89,18 @@ def require_pins(root: Path, profile: str, *, anew: bool = False) -> bool:
     Raises:
         PinError: the file of pins is damaged, or missing although results were pinned.
     """
-    name = pin_name(profile)
-    if (file := read_pin_file(root, profile)) is None:
-        raise damaged(root, name)
+    name = pinned.pin_name(profile)
+    if (file := pinned.read_pin_file(root, profile)) is None:
+        raise pinned.damaged(root, name)
     if (root / name).is_file():
         return bool(file.stages)
     if git(root, "ls-tree", "HEAD", "--", name):
-        raise damaged(root, name)
+        raise pinned.damaged(root, name)
     if not anew and (witness := next(_witnesses(root, profile), "")):
         hint = "Restore it, or pin the present results: `substrate accept REASON`"
-        raise PinError(f"is missing, but {witness} has pinned results", where=(root / name,), hint=hint)
+        raise pinned.PinError(
+            f"is missing, but {witness} has pinned results", where=(root / name,), hint=hint
+        )
     return False
 
 
@@ -57,9 +108,9 @@ def _witnesses(root: Path, profile: str) -> Iterator[str]:
     """Yield the records beside git that show that a profile without a file of pins had one."""
     if any((root / "pins" / profile).glob("*.jsonl")):
         yield f"pins/{profile}/"
-    if read_manifest(ledger_at(root, profile)).pinned:
+    if manifest.read_manifest(manifest.ledger_at(root, profile)).pinned:
         yield "the ledger of runs"
-    lock = root / IN_DVC[1]
+    lock = root / pinned.IN_DVC[1]
     if lock.is_file() and f" artifacts/{profile}/".encode() in lock.read_bytes():
         yield lock.name
 
@@ -74,8 +125,8 @@ def require_seals(root: Path, profile: str) -> bool:
     """
     has_pins = require_pins(root, profile)
     require_added_only(root, profile)
-    if bad := [name for name in broken(root, profile) if name != accepted_name(profile)]:
-        raise damaged(root, bad[0], len(bad) - 1)
+    if bad := [name for name in pinned.broken(root, profile) if name != pinned.accepted_name(profile)]:
+        raise pinned.damaged(root, bad[0], len(bad) - 1)
     return has_pins
 
 
@@ -104,7 +155,7 @@ def require_verdicts(root: Path) -> None:
     """
     there = (root / VERDICTS).is_file()
     if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
-        raise damaged(root, VERDICTS)
+        raise pinned.damaged(root, VERDICTS)
 
 
 def require_graph(root: Path, profile: str, stages: Stages) -> None:
@@ -115,9 +166,11 @@ def require_graph(root: Path, profile: str, stages: Stages) -> None:
     Raises:
         PinError: the file is missing or differs.
     """
-    if profile not in WITHOUT_DVC and (texts := differing_graph(root, stages)):
+    if profile not in pinned.WITHOUT_DVC and (texts := dvc.differing_graph(root, stages)):
         what = "is not what the asset graph says" if texts[1] else "is missing"
-        raise PinError(what, where=(root / DVC_YAML,), hint="Write it from the graph: `substrate dvc sync`")
+        raise pinned.PinError(
+            what, where=(root / dvc.DVC_YAML,), hint="Write it from the graph: `substrate dvc sync`"
+        )
 
 
 def others_pinned(root: Path, profile: str) -> list[str]:

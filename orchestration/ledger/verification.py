@@ -13,27 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.ledger import dvc
+from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.accepted import Acceptance, require_added_only
 from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, file_differences
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.pinned import (
-    IN_DVC,
-    NOTHING,
-    WITHOUT_DVC,
-    PinError,
-    accepted_name,
-    broken,
-    drift,
-    measure,
-    read_pin_file,
-    read_pins,
-    rows_name,
-)
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
-from orchestration.ledger.soundness import others_pinned, require_pins, require_verdicts
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
@@ -71,7 +56,7 @@ class Report(msgspec.Struct, frozen=True):
     differences: list[Difference]
     causes: list[Cause] = []
     unaccepted: list[Cause] = []
-    accepted: list[Acceptance] = []
+    accepted: list[soundness.Acceptance] = []
     accepted_moved: Changes = Changes()
     since: str = ""
     unrecorded: list[str] = []
@@ -114,41 +99,41 @@ def verify_profile(
     lacking = absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
     tables = workspace.storage.local
-    faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute)
+    faults, pins = find_damage(root, profile, stages, storage=tables, results=not recompute)
     # Report an unknown commit before computing anything.
-    accepted, then, unrecorded = changes_since(root, profile, pinned, since) if since else ([], {}, [])
+    accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
     official = doctored(workspace, SOURCES.values())
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
-    here = now = measure(workspace, stages, known=pinned)
+    here = now = pinned.measure(workspace, stages, known=pins)
     if recompute:
         with passing_folder() as folder:
             results = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
                 recompute(results, profile, folder)
-                now = measure(replace(workspace, scratch=folder), stages)
+                now = pinned.measure(replace(workspace, scratch=folder), stages)
             except SubstrateError as error:
                 if not faults:
                     raise
                 faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
     named = {(difference.stage, difference.what) for difference in faults}
-    unlike = differences(pinned, now) + differences(here, now, here=True)
+    unlike = differences(pins, now) + differences(here, now, here=True)
     if profile in PROFILES:
         unlike += changed_verdicts(root, verdicts(root, of_pins(root, profile, now)))
     return Report(
         profile=profile,
         recomputed=recompute is not None,
         differences=faults + [fault for fault in unlike if (fault.stage, fault.what) not in named],
-        causes=causes(explained(root, profile, pinned, now), now),
-        unaccepted=causes(pinned, now, differ=False),
+        causes=causes(explained(root, profile, pins, now), now),
+        unaccepted=causes(pins, now, differ=False),
         accepted=accepted,
-        accepted_moved=compare_results(then, pinned),
+        accepted_moved=compare_results(then, pins),
         since=since or "",
         unrecorded=unrecorded,
-        moved=compare_results(pinned, now),
+        moved=compare_results(pins, now),
         absent=sorted({name for names in lacking.values() for name in names}),
-        pinned=len(pinned.keys() & now.keys()),
+        pinned=len(pins.keys() & now.keys()),
     )
 
 
@@ -191,13 +176,17 @@ def find_damage(
         storage: the folder of the profile's tables, if it is on this machine.
         results: whether all results must exist; otherwise results that were never made are skipped.
     """
-    file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
-    seals = [fault for name in (profile, *others_pinned(root, profile)) for fault in _of_seals(root, name)]
-    bad, place = broken(root, profile), _in_project(root, ledger_at(root, profile) / MANIFEST)
+    file, (manifest, sound) = pinned.read_pin_file(root, profile), look_at(ledger_at(root, profile))
+    seals = [
+        fault
+        for name in (profile, *soundness.others_pinned(root, profile))
+        for fault in _of_seals(root, name)
+    ]
+    bad, place = pinned.broken(root, profile), _in_project(root, ledger_at(root, profile) / MANIFEST)
     pins = {
-        name: pinned
-        for name, pinned in (read_pins(root, profile) if file else {}).items()
-        if rows_name(profile, name) not in bad and name in stages
+        name: pin
+        for name, pin in (pinned.read_pins(root, profile) if file else {}).items()
+        if pinned.rows_name(profile, name) not in bad and name in stages
     }
     sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file else []
     beside = [(_SEALED, Made(outs=manifest.beside))]
@@ -209,7 +198,7 @@ def find_damage(
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
         *seals,
         *_of_records(root, profile, manifest, pins, stages, place),
-        *(_of_graph(root, stages) if profile not in WITHOUT_DVC else ()),
+        *(_of_graph(root, stages) if profile not in pinned.WITHOUT_DVC else ()),
         *_apart(root, beside),
     ]
     named: dict[str, Difference] = {}
@@ -220,12 +209,16 @@ def find_damage(
 
 def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
     """Yield the damaged files of a profile's pins; their numbers stand in the reports of other profiles."""
-    for require in (require_pins, require_added_only, lambda root, _: require_verdicts(root)):
+    for require in (
+        soundness.require_pins,
+        soundness.require_added_only,
+        lambda root, _: soundness.require_verdicts(root),
+    ):
         try:
             require(root, profile)
-        except PinError as error:
+        except pinned.PinError as error:
             yield Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
-    for name in broken(root, profile).keys() - {accepted_name(profile)}:
+    for name in pinned.broken(root, profile).keys() - {pinned.accepted_name(profile)}:
         yield Difference(_SEALED, "file", name, *_MARRED)
 
 
@@ -259,8 +252,8 @@ def _of_records(
             pair = ", ".join(sorted(declared)), "the record of another stage"
             yield Difference(name, "file", f"{place}, {name}", *pair)
         else:
-            pinned = pins[name].outs if name in pins else {}
-            outs = {out: pinned.get(out, was) for out, was in made.outs.items()}
+            held = pins[name].outs if name in pins else {}
+            outs = {out: held.get(out, was) for out, was in made.outs.items()}
             left_out = () if name in stages else tuple(made.outs)
             yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
 
@@ -270,7 +263,7 @@ def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
     if texts := dvc.differing_graph(root, stages):
         text, there = texts
         what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
-        yield Difference("dvc", "file", what, "as the graph has it", "another" if there else NOTHING)
+        yield Difference("dvc", "file", what, "as the graph has it", "another" if there else pinned.NOTHING)
 
 
 def _in_project(root: Path, path: Path) -> str:
@@ -294,10 +287,10 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
         PinError: the file of pins is damaged.
     """
     root, profile = workspace.root, workspace.settings.profile
-    left = lost = drift(workspace)
-    if lost and not broken(root, profile).keys() & {*IN_DVC}:
+    left = lost = pinned.drift(workspace)
+    if lost and not pinned.broken(root, profile).keys() & {*pinned.IN_DVC}:
         dvc.check_out(root, lost)
-        left = drift(workspace)
+        left = pinned.drift(workspace)
     damage, _ = find_damage(root, profile, stages, storage=workspace.storage.local)
     named = {fault.stage for fault in damage}
     if again := [name for name in stages if name in named]:

@@ -26,25 +26,12 @@ from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
+from orchestration.rendering import claims, diagrams, examples, figures, shares, sizes
 from orchestration.rendering.answers import Answers, Wrong, write_answers
-from orchestration.rendering.claims import (
-    FIRST,
-    SIGNS,
-    beaten,
-    lead,
-    mark_text,
-    official_scores,
-    write_claims,
-)
-from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
-from orchestration.rendering.examples import asked_of_both, worked_examples, write_states
-from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
 from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
 from orchestration.rendering.report_tables import ReportTable, report_table, write_files
 from orchestration.rendering.scenes import write_scenes
-from orchestration.rendering.shares import figures_of
-from orchestration.rendering.sizes import lines_reached, sizes
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.scoring.comparability import percent, stated
 from orchestration.scoring.counting import rows_of, split_name
@@ -140,8 +127,8 @@ def write_report(
     _write_numbers(
         jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
     )
-    write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
-    write_states(jinja, workspace.settings.profile, content["worked"], out)
+    claims.write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
+    examples.write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
@@ -215,7 +202,7 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
 
 
 def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache | None) -> dict[str, Any]:
-    DRAWINGS.set(cache and cache.part)  # of this thread alone
+    figures.DRAWINGS.set(cache and cache.part)  # of this thread alone
     now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
@@ -231,15 +218,15 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
             and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
         )
     ]
-    curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
+    curves = read_list(workspace.artifacts / "ablations" / "curves.json", figures.Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
     sections = [section for study in STUDIES for section in study.sections(workspace)]
-    exhibits, worked = list(_exhibits(workspace)), list(worked_examples(workspace))
-    domains, both = domains_of(), asked_of_both(workspace, [example for _, example in worked])
-    drawings = {"cross-domain": cross_domain(domains, lines_reached(survey, unfold))}
-    drawings |= {of.name: forked(fork) for of, exhibit, fork in exhibits if exhibit.drawn == "fork"}
-    drawings |= {"models": parametric(both)} if both else {}
+    exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
+    domains, both = domains_of(), examples.asked_of_both(workspace, [example for _, example in worked])
+    drawings = {"cross-domain": diagrams.cross_domain(domains, sizes.lines_reached(survey, unfold))}
+    drawings |= {of.name: diagrams.forked(fork) for of, exhibit, fork in exhibits if exhibit.drawn == "fork"}
+    drawings |= {"models": diagrams.parametric(both)} if both else {}
     (out / "figures").mkdir()
     for name, drawing in drawings.items():
         (out / f"figures/{name}.svg").write_text(drawing, "utf-8")
@@ -250,11 +237,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
         "BEYOND": BEYOND,
         "claims": now,
         "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
-        "FIRST": FIRST,
-        "SIGNS": SIGNS,
-        "lead": lead(now),
-        "plot": forest({"": [*official_scores(workspace)]}, low=0.3),
-        "beaten": [*beaten(workspace, every, now)],
+        "FIRST": claims.FIRST,
+        "SIGNS": claims.SIGNS,
+        "lead": claims.lead(now),
+        "plot": forest({"": [*claims.official_scores(workspace)]}, low=0.3),
+        "beaten": [*claims.beaten(workspace, every, now)],
         "official": kinds == {"official"},
         "generated": "generated" in kinds,
         "tables": tables,
@@ -265,9 +252,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
                 for name, numbers in scores.items()
             }
         ),
-        "curves": [(curve, Markup(ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)],
+        "curves": [
+            (curve, Markup(figures.ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)
+        ],
         "falls": {
-            study.name: (study.shares.about, figures_of(study, workspace))
+            study.name: (study.shares.about, shares.figures_of(study, workspace))
             for study in STUDIES
             if study.shares and study.shares.drawn
         },
@@ -279,9 +268,9 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
         "domains": domains,
         "exhibits": exhibits,
         "worked": worked,
-        "drawings": {name: Markup(in_page(drawing)) for name, drawing in drawings.items()},
+        "drawings": {name: Markup(diagrams.in_page(drawing)) for name, drawing in drawings.items()},
         "both": both,
-        "sizes": list(sizes()),
+        "sizes": list(sizes.sizes()),
         "environment": environment(workspace),
         "citations": {who: system.citation for who, system in published().systems.items()},
         "MARKED": MARKED,
@@ -325,7 +314,7 @@ def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | Non
     def row(label: str, score: Score) -> ForestRow:
         x = None if score.accuracy is None else place(score.accuracy)
         interval = score.wilson and (place(score.wilson[0]), place(score.wilson[1]))
-        said = mark_text if low is not None else None
+        said = claims.mark_text if low is not None else None
         marks = [
             (who, place(value), said(score.name, who, value) if said else stated(score, who))
             for who, value in score.published.items()
@@ -338,18 +327,18 @@ def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | Non
     return Forest(rows, axis, [who for who in published().systems if who in there])
 
 
-def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
+def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[diagrams.Domain]:
     """Every question template asked of each domain; answers with evidence come first.
 
     >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in domains_of()]
     [True, True]
     """
-    domains: list[Domain] = []
+    domains: list[diagrams.Domain] = []
     for name in names:
         tbox = TBox.load(name)
         log = unfold(tbox, tbox.opening(), until=HORIZON)
         answers = sorted(survey(tbox, log), key=lambda answer: not answer.evidence)
         by_template = {template: [a for a in answers if a.template == template] for template in TEMPLATES}
         turtle = f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}"
-        domains.append(Domain(name, turtle, len(log), log.digest, by_template))
+        domains.append(diagrams.Domain(name, turtle, len(log), log.digest, by_template))
     return domains

@@ -18,15 +18,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.ledger.records import java_version
-from orchestration.spark.session import (
-    LOGGING,
-    addresses,
-    is_local,
-    java_options,
-    require_endpoint,
-    spark_session,
-    within,
-)
+from orchestration.spark import session as spark
 from orchestration.spark.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
@@ -43,7 +35,7 @@ LATEST = 30.0
 SHORT_LIVED = {
     "spark.speculation": "false",  # we want to see a slow worker, not overtake it
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local=True)]),
+    "spark.driver.extraJavaOptions": shlex.join([spark.LOGGING, *spark.java_options(local=True)]),
 }
 """The settings of a session for a few small queries."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
@@ -90,18 +82,18 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     settings, began = workspace.settings.spark, time.time()
     if not os.environ.get("SPARK_REMOTE"):
         settings = msgspec.structs.replace(settings, config=SHORT_LIVED | settings.config)
-    where = ", ".join(addresses(settings)) or "this machine alone"
-    yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
+    where = ", ".join(spark.addresses(settings)) or "this machine alone"
+    yield from _tried("endpoint", lambda: (spark.require_endpoint(settings), f"{where} answers")[1])
     python, pyspark = platform.python_version(), _pyspark()
     yield Finding(
         "driver", f"Python {python}, PySpark {pyspark}, Java {java_version() or 'not found'}", fits=True
     )
     yield from _tried("storage", lambda: _storage(workspace))
     try:
-        session = spark_session(settings)
+        session = spark.spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        workers = _workers(session, lonely=is_local(settings))
+        workers = _workers(session, lonely=spark.is_local(settings))
     except SubstrateError as error:
         yield _failed("workers", error)
         return
@@ -129,7 +121,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
     while time.monotonic() - latest < LATE and time.monotonic() - first < LATEST:
         before = len(known)
         try:
-            with within(session.interruptAll, LATEST):
+            with spark.within(session.interruptAll, LATEST):
                 rows = gathered(
                     session, tasks, given, _account_of, _SAID, tasks, stage="cluster check", names=names
                 )

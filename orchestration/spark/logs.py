@@ -13,17 +13,8 @@ from orchestration.code import code_of
 from orchestration.spark.cases import MAKING, cases_of
 from orchestration.spark.parts import Parts, write_parts
 from orchestration.spark.workers import NUMBER, PLACE
+from orchestration.workspace import tables
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import (
-    LOGS,
-    LogEntry,
-    Sharded,
-    case_of,
-    index_key,
-    sealed,
-    shard_name,
-    short_key,
-)
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
 
@@ -31,8 +22,8 @@ from substrate.base.files import replacing, sha256
 class Logged(NamedTuple):
     """The tables of a benchmark's cases and of their logs."""
 
-    cases: Sharded
-    logs: Sharded
+    cases: tables.Sharded
+    logs: tables.Sharded
 
 
 def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> Logged:
@@ -52,15 +43,15 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     """
     cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
     parameters, logs = logger.parameters.of(workspace.settings), logger.logs
-    key = short_key(cases.folder, parameters, code_of(logs))
+    key = tables.short_key(cases.folder, parameters, code_of(logs))
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
     given = cases.folder
 
     def rows(shard: int) -> Iterator[dict[str, Any]]:
-        return storage.rows(given, shard_name(shard))
+        return storage.rows(given, tables.shard_name(shard))
 
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for place, named in enumerate(logs(case_of(row), parameters)):
+        for place, named in enumerate(logs(tables.case_of(row), parameters)):
             yield {
                 NUMBER: row[NUMBER],
                 PLACE: place,
@@ -71,20 +62,20 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
                 "patch": named.log.to_patch(),
             }
 
-    parts = Parts(storage, f"{folder}/{key}", len(cases.shards), rows, work, LOGS, stage)
+    parts = Parts(storage, f"{folder}/{key}", len(cases.shards), rows, work, tables.LOGS, stage)
     made = write_parts(workspace.settings.spark, parts)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
         for name in parts.names:
             for row in storage.rows(parts.folder, name, columns=columns):
-                file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
-    pointer = index_key(index)
-    storage.write_record(sealed(made.folder, made.shards, made.sums, cases.shards), folder, pointer)
+                file.write(msgspec.json.encode(tables.LogEntry(*row.values())) + b"\n")
+    pointer = tables.index_key(index)
+    storage.write_record(tables.sealed(made.folder, made.shards, made.sums, cases.shards), folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return made.rows
 
 
-def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Sharded:
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Sharded:
     """Return the table of a logger's logs.
 
     The table is built again if only its index exists, or if it lacks the number of cases of each shard.

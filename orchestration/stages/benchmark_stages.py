@@ -16,17 +16,8 @@ from orchestration.spark.answers import answer_cases
 from orchestration.spark.cases import make_scenes
 from orchestration.spark.logs import build_logs, logged
 from orchestration.stage import Stage
+from orchestration.workspace import named, real
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import (
-    NAMED,
-    OFFICIAL,
-    NamedFile,
-    OfficialFile,
-    files_of,
-    kind_of,
-    split_of,
-)
-from orchestration.workspace.real import folder_of, names_of, require_whole
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256, write_json
 
@@ -100,11 +91,11 @@ def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
     """The files that a profile names, by role. A relative path starts at the project, or for official files
     at their folder.
     """
-    if official := names_of(workspace, source):
-        return {what: folder_of(workspace) / name for what, name in official.items()}
+    if official := real.names_of(workspace, source):
+        return {what: real.folder_of(workspace) / name for what, name in official.items()}
     data = workspace.settings.data(source.name)
-    named = {name: getattr(data, name, None) for name in source.inputs}
-    return {name: workspace.root / path for name, path in named.items() if isinstance(path, str)}
+    given = {name: getattr(data, name, None) for name in source.inputs}
+    return {name: workspace.root / path for name, path in given.items() if isinstance(path, str)}
 
 
 def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -120,18 +111,18 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
 
         fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
         source.official.unpack({file.name: file.path for file in fetched}, out)
-        official = [OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
-        write_json(out / OFFICIAL, official, indent=1)
+        official = [named.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
+        write_json(out / named.OFFICIAL, official, indent=1)
         return {"source": "official"}
     for world in source.world if data.source == "generated" else ():
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
-    require_whole(workspace, source)
+    real.require_whole(workspace, source)
     if given := files_outside(source, workspace):
         for name, path in given.items():
             _place(path, name, source, out)
-        files = {name: NamedFile(path.name, sha256(path)) for name, path in given.items()}
-        write_json(out / NAMED, files, indent=1)
+        files = {name: named.NamedFile(path.name, sha256(path)) for name, path in given.items()}
+        write_json(out / named.NAMED, files, indent=1)
         whose = "official files" if data.source == "real" else "files that a user named"
         return {"source": whose, **{name: str(path) for name, path in given.items()}}
     return {"source": "no data are named: nothing is measured"}
@@ -152,7 +143,7 @@ def _place(given: Path, name: str, source: Source, out: Path) -> None:
 
 def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Build the logs of every case, and their index."""
-    if not files_of(workspace, logger.source):
+    if not named.files_of(workspace, logger.source):
         out.touch()
         return {"not measured": "no data"}
     return {"logs": build_logs(workspace, logger, f"{logger.name}/logs", out)}
@@ -160,7 +151,7 @@ def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]
 
 def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Answer every case, one row per question."""
-    if not files_of(workspace, benchmark.source):
+    if not named.files_of(workspace, benchmark.source):
         out.touch()
         return {"not measured": "no data"}
     stage = f"{benchmark.name}/answers"
@@ -169,7 +160,7 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Write counts of correct rows with intervals, and their data: a file per number and a file of all."""
-    data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
+    data, split = named.kind_of(workspace, benchmark.source), named.split_of(workspace, benchmark.source)
     counts = count(workspace.answers(benchmark.name), benchmark.numbers, benchmark.metrics)
     scores: list[Score] = []
     *files, metrics = outs

@@ -12,21 +12,7 @@ from typing import Any
 from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.own_files import write_rows
-from orchestration.models.asking import ask_parts, record, view
-from orchestration.models.client import URL, endpoint
-from orchestration.models.transcript import (
-    TOLD,
-    Replay,
-    TranscriptError,
-    file_of,
-    partial_of,
-    read_took,
-    read_transcript,
-    settle,
-    told,
-    took_of,
-    write_transcript,
-)
+from orchestration.models import asking, client, transcript
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import TRANSCRIPT, parts_of
@@ -68,11 +54,12 @@ def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]
     if baseline.model is None:
         return {}
     own, pinned = (
-        file_of(place.transcripts / model.name, baseline)
+        transcript.file_of(place.transcripts / model.name, baseline)
         for place in (workspace, replace(workspace, experiment=None))
     )
-    replies = own if own.is_file() or partial_of(own).is_file() else pinned
-    return {"replies": replies, "journal": partial_of(replies), "times": took_of(replies)}
+    replies = own if own.is_file() or transcript.partial_of(own).is_file() else pinned
+    beside = {"journal": transcript.partial_of(replies), "times": transcript.took_of(replies)}
+    return {"replies": replies} | beside
 
 
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -83,41 +70,42 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     if baseline.model is None:
         return {"not measured": f"baselines.{model.name}.model names no model"}
     replies = transcript_of(model, workspace)["replies"]
-    settle(replies)
-    server, requests = endpoint(), 0
+    transcript.settle(replies)
+    server, requests = client.endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:
-        own = file_of(workspace.transcripts / model.name, baseline)
+        own = transcript.file_of(workspace.transcripts / model.name, baseline)
         if replies.is_file() and replies != own:
             own.parent.mkdir(parents=True, exist_ok=True)
-            for path in (replies, took_of(replies)):
+            for path in (replies, transcript.took_of(replies)):
                 shutil.copy(path, own.parent)
         replies = own
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
         parts, _ = parts_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset", unit="replies")
-        requests = record(parts, baseline, settings, server, replies, watch=watch)
-    records = read_transcript(replies)
+        requests = asking.record(parts, baseline, settings, server, replies, watch=watch)
+    records = transcript.read_transcript(replies)
     if not records:
-        lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
+        lacks = "baselines.images names no folder of photographs" if blind else f"{client.URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
     parts, _ = parts_of(model, workspace, pictures_of(records))
     try:
-        used = view(parts, baseline, records)
-    except TranscriptError as error:
+        used = asking.view(parts, baseline, records)
+    except transcript.TranscriptError as error:
         return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
-    write_transcript(out / TRANSCRIPT, used)
-    write_json(out / TOLD, told(used, baseline, read_took(replies)), indent=1)
+    transcript.write_transcript(out / TRANSCRIPT, used)
+    told = transcript.told(used, baseline, transcript.read_took(replies))
+    write_json(out / transcript.TOLD, told, indent=1)
     return {"requests": len(used), "asked now": requests}
 
 
 def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Make the rows of a transcript; none if there is no transcript."""
-    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
+    records = transcript.read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         out.touch()
         return {"not measured": "no transcript"}
     parts, baseline = parts_of(model, workspace, pictures_of(records))
     watch = partial(advance, f"{model.name}/answers")
-    counts = write_rows(ask_parts(parts, Replay(records, baseline), watch=watch), out)
+    counts = write_rows(asking.ask_parts(parts, transcript.Replay(records, baseline), watch=watch), out)
     return {"rows": counts.questions, "unreadable replies": counts.errors}
