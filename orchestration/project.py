@@ -15,9 +15,15 @@ import msgspec
 
 from orchestration.benchmarks.baselines import SECTION
 from orchestration.registry import ABSENT, INTERPRETED, SOURCES, STUDIES
-from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
+from orchestration.settings import (
+    PARAMETERS_FILE,
+    Settings,
+    find_root,
+    flattened,
+    load_settings,
+    settings_type,
+)
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
-from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(

@@ -1,4 +1,4 @@
-"""`params.yaml` with types: the parameters of every stage of a run."""
+"""`params.yaml` with types: the parameters of every stage of a run; and the folder that has the file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from orchestration.base.yaml_text import parse_yaml, read_yaml
 from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
+_CHECKOUT = Path(__file__).resolve().parents[1]
 REAL = "SUBSTRATE_REAL"
 """The environment variable that names the folder of official files; it overrides `real.folder`."""
 T = TypeVar("T")
@@ -25,6 +26,22 @@ _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 def _about(text: str) -> msgspec.Meta:
     """A description of a key, for the UI's launch form."""
     return msgspec.Meta(description=text)
+
+
+def find_root() -> Path:
+    """Find the project folder: the nearest parent folder with a ``params.yaml``, else the folder of this
+    code.
+
+    Raises:
+        ParameterError: there is no such folder.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents, _CHECKOUT):
+        if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
+            return folder
+    raise ParameterError(
+        "no project here", where=(here,), hint=f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
+    )
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.speed.measure import Bench, Pair
 from orchestration.registry import BENCHMARKS
-from orchestration.workspace.root import find_root
+from orchestration.settings import find_root
 
 _COMMAND = "from orchestration.cli.main import app; app()"
 

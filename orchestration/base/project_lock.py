@@ -1,15 +1,23 @@
-"""A lock that allows one run per project; it names its holder and ends with the holder's process."""
+"""A lock that allows one run per project; it names its holder and ends with the holder's process.
+
+A run's scratch files lie in a folder of the project, so that the next run can delete those of a killed run.
+"""
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestration.base.scratch import scratch_of
+import psutil
+
 from substrate.base.errors import SubstrateError
 from substrate.base.files import lock, naming
 
@@ -90,3 +98,44 @@ def _say(descriptor: int, path: Path, doing: str) -> None:
     with naming(path, "Nothing was changed; free space"):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, line, 0)
+
+
+@contextmanager
+def scratch_of(root: Path) -> Iterator[None]:
+    """Put temporary files of this process and its children into a folder of the project.
+
+    Folders of dead processes are removed. Only the holder of the project's lock may call it.
+
+    Args:
+        root: the project.
+    """
+    before, named = tempfile.gettempdir(), os.environ.get("TMPDIR")
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    folder = Path(before) / f"substrate-{os.getuid()}-{digest}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # In a folder that all users share, anyone may have made it.
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        yield
+        return
+    for left in folder.iterdir():
+        if not (left.name.isdecimal() and psutil.pid_exists(int(left.name))):
+            shutil.rmtree(left, ignore_errors=True)
+    own = folder / str(os.getpid())
+    own.mkdir(exist_ok=True)
+    # Spark may use the folder until this process ends.
+    atexit.register(_remove, own)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(own)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+        if named is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = named
+
+
+def _remove(own: Path) -> None:
+    shutil.rmtree(own, ignore_errors=True)
+    with suppress(OSError):  # another process has a folder there
+        own.parent.rmdir()

@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME")]
 def list_(json: JsonOption = False) -> None:
     """Every experiment: its name, its profile, and what it changes."""
     from orchestration.experiments.record import experiment_names, read_experiment
-    from orchestration.workspace.root import find_root
+    from orchestration.settings import find_root
 
     root = find_root()
     experiments = [read_experiment(root, name) for name in experiment_names(root)]
@@ -37,7 +37,7 @@ def show(name: Name, json: JsonOption = False) -> None:
     from orchestration.experiments.comparison import counts_of
     from orchestration.experiments.record import read_experiment
     from orchestration.rendering.drift import experiment_text
-    from orchestration.workspace.root import find_root
+    from orchestration.settings import find_root
 
     root = find_root()
     experiment, numbers = read_experiment(root, name), counts_of(root, name)
@@ -62,7 +62,7 @@ def diff(
     """Compare A with B: causes, the numbers that differ with intervals and McNemar's p, changed answers."""
     from orchestration.experiments.comparison import compare
     from orchestration.rendering.drift import compared_text
-    from orchestration.workspace.root import find_root
+    from orchestration.settings import find_root
 
     compared = compare(find_root(), a, b)
     give(compared, compared_text(compared).split("\n")[:-1], json=json)
@@ -74,7 +74,7 @@ def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""
     from orchestration.base.project_lock import project_lock
     from orchestration.experiments.record import remove_experiment
-    from orchestration.workspace.root import find_root
+    from orchestration.settings import find_root
 
     root = find_root()
     with project_lock(root):

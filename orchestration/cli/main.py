@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -12,11 +12,13 @@ from typer.core import TyperGroup
 from orchestration.base.beyond import beyond
 from orchestration.cli.claims import claims
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
-from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
+
+if TYPE_CHECKING:
+    from orchestration.benchmarks.benchmark import Interpreted
 
 SECTIONS = {
     "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
@@ -62,7 +64,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, logs, claims):
+for command in (reproduce, materialize, verify, accept, claims):
     app.command()(command)
 app.command("paper")(beyond("research.cli.paper:paper") or absent("paper"))
 
@@ -223,6 +225,51 @@ def trace(
         print_list(profile, number or "", json=json)
     elif not print_trace(number, question, profile, reexecute=reexecute, json=json):
         raise typer.Exit(1)
+
+
+@app.command()
+@voiced
+def logs(
+    name: Annotated[str, argument("A benchmark with logs.", metavar="NAME")],
+    sparql: Annotated[str | None, option("--sparql", "SELECT or ASK, of the state of each log.")] = None,
+    sql: Annotated[
+        str | None,
+        option("--sql", "SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."),
+    ] = None,
+    tick: Annotated[int | None, option("--tick", "For --sparql; the last unless given.")] = None,
+    timeout: Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)] = None,
+    limit: Annotated[int | None, option("--limit", "Rows; 10,000 unless given.", min=1)] = None,
+    profile: ProfileOption = None,
+    set_: SetOption = NOTHING_SET,
+    json: JsonOption = False,
+) -> None:
+    """Ask all logs of a benchmark at once."""
+    if (sparql is None) == (sql is None):
+        raise typer.BadParameter("give either --sparql or --sql")
+    from orchestration.project import open_workspace
+    from orchestration.spark.all_logs import ask_deltas, ask_each
+    from substrate.base.limits import LIMITS
+
+    workspace, benchmark = open_workspace(profile, tuple(set_)), _with_logs(name)
+    timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
+    if sparql is not None:
+        answer = ask_each(workspace, benchmark, sparql, tick, timeout, limit)
+    else:
+        answer = ask_deltas(workspace, benchmark, sql or "", timeout, limit)
+    table = [answer.columns, *answer.rows]
+    lines = ("\t".join("" if value is None else str(value) for value in row) for row in table)
+    give([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], lines, json=json)
+
+
+def _with_logs(name: str) -> Interpreted:
+    """Find a benchmark with logs by its name."""
+    from orchestration.registry import INTERPRETED
+    from substrate.base.errors import ParameterError
+
+    if (benchmark := INTERPRETED.get(name)) is None:
+        known = ", ".join(INTERPRETED)
+        raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
+    return benchmark
 
 
 @app.command()

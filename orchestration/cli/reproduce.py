@@ -17,8 +17,7 @@ from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
 from orchestration.ledger.manifest import read_manifest
 from orchestration.ledger.outcomes import last_outcome, record_outcome, source_digest
-from orchestration.settings import PARAMETERS_FILE, REAL
-from orchestration.workspace.root import find_root
+from orchestration.settings import PARAMETERS_FILE, REAL, find_root
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ import yaml
 from orchestration.base.yaml_text import parse_yaml
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.project import SETTINGS
-from orchestration.settings import PARAMETERS_FILE, read_parameters
-from orchestration.workspace.root import find_root
+from orchestration.settings import PARAMETERS_FILE, find_root, read_parameters
 from substrate.base.errors import ParameterError
 
 EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}

@@ -21,10 +21,9 @@ from orchestration.experiments.making import begin, drop, finish
 from orchestration.ledger.dvc import settle
 from orchestration.ledger.soundness import require_pins, require_sound
 from orchestration.project import is_usual, open_run
-from orchestration.settings import PARAMETERS_FILE
+from orchestration.settings import PARAMETERS_FILE, find_root
 from orchestration.stages.graph import EVERY, STAGES, home_of, stages_in
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS_TAG = ".dagster/settings"

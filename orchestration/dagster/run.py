@@ -1,7 +1,11 @@
-"""Runs of the asset graph from a command, on the same Dagster instance as the UI."""
+"""Runs of the asset graph from a command, on the same Dagster instance as the UI.
+
+The folder of Dagster's records of runs is set by the environment, else it lies in the project.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,23 +13,27 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import yaml
+from dagster_shared.check import CheckError
 
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import open_lock, project_lock
 from orchestration.dagster import own_runs
 from orchestration.dagster.assets import asset_key, assets_of
 from orchestration.dagster.checks import checks_of
-from orchestration.dagster.home import dagster_home, open_instance, set_aside
 from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, box_of, settings_of
 from orchestration.experiments.making import begin
 from orchestration.stage import Stages
 from orchestration.stages.graph import stages_in
 from orchestration.stages.standing import to_run
-from substrate.base.errors import SubstrateError
+from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import OutputError
 
 LOCATION = {".dagster/repository": "__repository__@substrate"}
 """The tag by which the UI finds a run of a job of `workspace.yaml`."""
+HOME = "DAGSTER_HOME"
+DATABASES = ("history", "schedules")
+"""The folders of Dagster's databases; no result depends on them."""
 
 
 class RunError(SubstrateError):
@@ -44,8 +52,8 @@ def instance(root: Path) -> dg.DagsterInstance:
     from substrate.cli.console import note
 
     os.close(open_lock(root))
-    with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
-        home = dagster_home(root)
+    with _written(Path(os.environ.get(HOME) or root / ".dagster")):
+        home = _home(root)
         try:
             return _opened(root, home)
         except OperationalError:
@@ -55,15 +63,65 @@ def instance(root: Path) -> dg.DagsterInstance:
                 what = f"the record of runs is damaged ({error.orig})"
                 hint = "Other projects may share it; restore it, or name another DAGSTER_HOME"
                 raise OutputError(what, where=(home,), hint=hint) from error
-            note(f"{set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins")
+            note(
+                f"{_set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins"
+            )
             return _opened(root, home)
 
 
+def _home(root: Path) -> Path:
+    """Make the folder if needed, and return a name of it that Dagster can open.
+
+    Raises:
+        ParameterError: the environment names a relative folder.
+        OSError: the folder cannot be made.
+    """
+    home = Path(os.environ.get(HOME) or root / ".dagster")
+    if not home.is_absolute():
+        hint = "Give an absolute path, or unset it to use the project's folder"
+        raise ParameterError("is not an absolute path", where=(HOME, home), hint=hint)
+    home.mkdir(parents=True, exist_ok=True)
+    if "%" in str(home):  # SQLAlchemy would read %41 as A
+        link = Path.home() / ".cache/substrate" / hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(home)
+        home = link
+    os.environ[HOME] = str(home)
+    # This also covers a folder without settings.
+    os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+    return home
+
+
 def _opened(root: Path, home: Path) -> dg.DagsterInstance:
-    instance = open_instance(home)
+    """Open Dagster's records, with every class that `dagster.yaml` names; close and forget old runs.
+
+    Raises:
+        ParameterError: the file is not YAML, or names what does not exist or is not installed.
+    """
+    try:
+        instance = dg.DagsterInstance.get()
+        # Dagster imports these only where it needs them: too late for a message before the run.
+        _ = instance.run_launcher, instance.run_coordinator, instance.scheduler, instance.compute_log_manager
+    except (yaml.YAMLError, UnicodeError, dg.DagsterError, CheckError) as error:
+        what = " ".join(str(error).removeprefix("Failure condition: ").split())
+        hint = "Correct the file, or install what it names"
+        raise ParameterError(what, where=(home / "dagster.yaml",), hint=hint) from error
     own_runs.close_interrupted(instance, root)
     own_runs.forget_old(instance, root)
     return instance
+
+
+def _set_aside(home: Path) -> Path:
+    """Move damaged databases out of the way; return their new folder."""
+    number = 1
+    while (aside := home / f"damaged-{number}").exists():
+        number += 1
+    aside.mkdir()
+    for name in DATABASES:
+        if (home / name).exists():
+            (home / name).rename(aside / name)
+    return aside
 
 
 @contextmanager
@@ -116,7 +174,7 @@ def run_stages(
         for name in names:
             if name not in todo:
                 ended(name, {"skipped": True})
-        with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+        with _written(Path(os.environ.get(HOME) or root / ".dagster")):
             tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1]}
             tags[own_runs.PROJECT_TAG] = own_runs.project_name(root)
             failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []

@@ -37,7 +37,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.dagster.form import FormError
 from orchestration.dagster.run import instance
-from orchestration.workspace.root import find_root
+from orchestration.settings import find_root
 from substrate.base.errors import SubstrateError
 
 ORIGIN = "SUBSTRATE_UI_ORIGIN"

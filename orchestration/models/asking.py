@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from orchestration.base.http import Clock, Patience
 from orchestration.models import transcript
-from orchestration.models.client import Client, Endpoint, Recorder
-from substrate.baselines.model import Model
+from orchestration.models.client import Client, Endpoint
+from substrate.base.errors import SubstrateError
+from substrate.baselines.model import Model, Request
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.rows import Row
 
@@ -62,6 +66,73 @@ def view(parts: Sequence[Part], baseline: Baseline, records: transcript.Records)
     used = set(model.asked)
     used |= {transcript.address(transcript.again(records[name].request)) for name in used}
     return {name: record for name, record in records.items() if name in used}
+
+
+class Recorder:
+    """A model that requests unknown replies from a server, and saves each reply before its use.
+
+    Threads with the same request share one call. After a permanent failure the server gets no more requests.
+
+    Attributes:
+        asked: the number of requests that went to the server.
+        replies: the number of replies, known and new.
+    """
+
+    def __init__(
+        self, client: Client, known: transcript.Records, journal: transcript.Journal, baseline: Baseline
+    ) -> None:
+        self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
+        self._lock = threading.Lock()
+        self._pending: dict[str, Future[transcript.Exchange]] = {}
+        self._failure: SubstrateError | None = None
+        self._twice: list[tuple[dict[str, Any], Request]] = []
+        self.asked, self.replies = 0, 0
+
+    def ask(self, request: Request) -> str:
+        """Return the reply to a request, known or new; raises errors as :meth:`Client.complete`."""
+        written = transcript.canonical(request, self._baseline)
+        name = transcript.address(written)
+        with self._lock:
+            future, first = self._pending.get(name), name not in self._pending
+            if future is None:
+                future = self._pending[name] = Future()
+        if first:
+            try:
+                future.set_result(self._answered(name) or self._new(written, request))
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+            with self._lock:
+                self.replies += 1
+                again = transcript.again(written)
+                if transcript.repeated(name) and not self._answered(transcript.address(again)):
+                    self._twice.append((again, request))
+        return transcript.content(future.result().reply)
+
+    def finish(self) -> None:
+        """Repeat a twentieth of the requests at the end, to check that earlier requests do not matter."""
+        for written, request in self._twice:
+            self._new(written, request)
+
+    def _answered(self, name: str) -> transcript.Exchange | None:
+        """Return the known reply, except a refusal for length, because the context may have grown."""
+        known = self._known.get(name)
+        return self._journal.records.get(name) or (None if known and known.reply.error else known)
+
+    def _new(self, written: dict[str, Any], request: Request) -> transcript.Exchange:
+        if self._failure:
+            raise self._failure
+        begun = time.monotonic()
+        try:
+            reply = self._client.complete(request)
+            record = transcript.make_record(written, reply, round(time.monotonic() - begun, 2))
+            with self._lock:
+                self._journal.append(record)
+                self.asked += 1
+        except SubstrateError as error:
+            self._failure = error
+            raise
+        return record
 
 
 def record(

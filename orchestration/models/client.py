@@ -14,9 +14,7 @@ import logging
 import os
 import re
 import threading
-import time
 from collections.abc import Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +23,7 @@ from msgspec.structs import replace
 
 from orchestration.base import http
 from orchestration.base.secrets_out import hide
-from orchestration.models.transcript import (
-    Answerer,
-    Exchange,
-    Journal,
-    Records,
-    Reply,
-    address,
-    again,
-    canonical,
-    content,
-    make_record,
-    repeated,
-)
+from orchestration.models.transcript import Answerer, Reply
 from substrate.base.errors import SubstrateError
 from substrate.base.inputs import NOT_JSON
 from substrate.baselines.model import Message, ReplyError, Request
@@ -328,67 +314,3 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
         {"type": "text", "text": message.text},
         *({"type": "image_url", "image_url": {"url": url}} for url in urls),
     ]
-
-
-class Recorder:
-    """A model that requests unknown replies from a server, and saves each reply before its use.
-
-    Threads with the same request share one call. After a permanent failure the server gets no more requests.
-
-    Attributes:
-        asked: the number of requests that went to the server.
-        replies: the number of replies, known and new.
-    """
-
-    def __init__(self, client: Client, known: Records, journal: Journal, baseline: Baseline) -> None:
-        self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
-        self._lock = threading.Lock()
-        self._pending: dict[str, Future[Exchange]] = {}
-        self._failure: SubstrateError | None = None
-        self._twice: list[tuple[dict[str, Any], Request]] = []
-        self.asked, self.replies = 0, 0
-
-    def ask(self, request: Request) -> str:
-        """Return the reply to a request, known or new; raises errors as :meth:`Client.complete`."""
-        written = canonical(request, self._baseline)
-        name = address(written)
-        with self._lock:
-            future, first = self._pending.get(name), name not in self._pending
-            if future is None:
-                future = self._pending[name] = Future()
-        if first:
-            try:
-                future.set_result(self._answered(name) or self._new(written, request))
-            except BaseException as error:
-                future.set_exception(error)
-                raise
-            with self._lock:
-                self.replies += 1
-                if repeated(name) and not self._answered(address(again(written))):
-                    self._twice.append((again(written), request))
-        return content(future.result().reply)
-
-    def finish(self) -> None:
-        """Repeat a twentieth of the requests at the end, to check that earlier requests do not matter."""
-        for written, request in self._twice:
-            self._new(written, request)
-
-    def _answered(self, name: str) -> Exchange | None:
-        """Return the known reply, except a refusal for length, because the context may have grown."""
-        known = self._known.get(name)
-        return self._journal.records.get(name) or (None if known and known.reply.error else known)
-
-    def _new(self, written: dict[str, Any], request: Request) -> Exchange:
-        if self._failure:
-            raise self._failure
-        begun = time.monotonic()
-        try:
-            reply = self._client.complete(request)
-            record = make_record(written, reply, round(time.monotonic() - begun, 2))
-            with self._lock:
-                self._journal.append(record)
-                self.asked += 1
-        except SubstrateError as error:
-            self._failure = error
-            raise
-        return record

@@ -1,7 +1,8 @@
-"""SPARQL over the states of all logs of a benchmark, on Spark."""
+"""All logs of a benchmark on Spark: SPARQL over their states, and SQL over a table of their deltas."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,17 +13,34 @@ from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_records
 from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
-from orchestration.spark.workers import NUMBER, PLACE, Work, gathered
+from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, places_frame, plain_errors
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import Sharded, shard_name
+from substrate.adapters.bridges import to_arrow
 from substrate.ask.functions import solutions
-from substrate.base.errors import SubstrateError
+from substrate.base.errors import ParameterError, SubstrateError
 from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row per log: its solutions as JSON."""
+NAME = "deltas"
+"""The table's name in a query."""
+DELTAS = pa.schema(
+    [
+        ("scene", pa.string()),
+        ("log", pa.string()),
+        ("position", pa.int64()),
+        ("tick", pa.int64()),
+        ("op", pa.string()),
+        ("subject", pa.string()),
+        ("predicate", pa.string()),
+        ("object", pa.string()),
+    ]
+)
+"""A row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
+_LETTERS = {"insert": "A", "retract": "D"}
 
 
 class Answered(NamedTuple):
@@ -127,3 +145,56 @@ def at_most(limit: int, count: int) -> None:
     """Refuse an answer with more rows than the limit."""
     if count > limit:
         raise SubstrateError(f"more than {limit:,} rows", hint="Ask for fewer, or raise --limit")
+
+
+def ask_deltas(
+    workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
+) -> Answered:
+    """Run a query in Spark's SQL over the table ``deltas``, which has all logs of a benchmark.
+
+    Args:
+        query: a SELECT.
+        timeout: the seconds that the query may take.
+        limit: the most rows allowed.
+
+    Raises:
+        ParameterError: the query is not SQL, or asks for another table.
+        SubstrateError: the query takes too long or gives too many rows.
+    """
+    from pyspark.errors import AnalysisException, ArithmeticException
+
+    session, storage = spark_session(workspace.settings.spark), workspace.storage
+    logs, scenes = logs_of(workspace, benchmark)
+
+    def rows(place: int) -> Iterator[pa.RecordBatch]:
+        for row in storage.rows(logs.folder, shard_name(place), columns=[NUMBER, "name", "patch"]):
+            log = EventLog.from_patch(row["patch"], row["name"])
+            yield from exploded(log, row["name"], str(scenes[row[NUMBER]])).to_batches()
+
+    # A query must not name a file; inside a subquery it can only read.
+    session.conf.set("spark.sql.runSQLOnFiles", "false")
+    # Spark would log a refused query with its parser's stack; the error says it in one line.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    try:
+        with within(session.interruptAll, timeout), plain_errors(session, "--sql"):
+            try:
+                frame = places_frame(session, range(len(logs.shards)), rows, DELTAS)
+                frame.createOrReplaceTempView(NAME)
+                table = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
+            except (AnalysisException, ArithmeticException) as error:
+                hint = f"Ask the table {NAME}, in Spark's SQL"
+                what = str(error).strip().splitlines()[0].rstrip(".")
+                raise ParameterError(what, where=("--sql",), hint=hint) from error
+    finally:
+        session.catalog.dropTempView(NAME)
+    at_most(limit, table.num_rows)
+    return Answered(table.column_names, [list(row.values()) for row in table.to_pylist()])
+
+
+def exploded(log: EventLog, name: str, scene: str) -> pa.Table:
+    """A log as a table of its deltas."""
+    deltas = to_arrow(log)
+    letters = pa.array([_LETTERS[op] for op in deltas["op"].to_pylist()], pa.string())
+    own = {"op": letters, "scene": pa.array([scene] * len(letters)), "log": pa.array([name] * len(letters))}
+    columns = [own[column] if column in own else deltas[column] for column in DELTAS.names]
+    return pa.table(columns, schema=DELTAS)

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from projects import ROOT
 
-from orchestration.base.project_lock import BusyError
-from orchestration.base.scratch import scratch_of
+from orchestration.base.project_lock import BusyError, scratch_of
 from orchestration.dagster import resources, run
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.spark.java import java_fault
