@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
 from threading import Lock
@@ -33,29 +33,6 @@ _VARIABLES = {
 }
 _STYLE = Path(__file__).with_name("figures.mplstyle")
 """The style of all figures; its colours are those of :data:`INK` and :data:`FAINT`."""
-MARKED_POINTS: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
-_ABOVE: dict[str, Any] = {
-    "loc": "lower center",
-    "bbox_to_anchor": (0.4, 1.0),
-    "ncols": 2,
-    "fontsize": 9,
-    "handlelength": 1.2,
-}
-"""The style of a legend above its figure."""
-
-
-def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
-    """The shares of some counts, and the distances to the lower and upper bounds of their 95 % intervals.
-
-    >>> whiskers([(1, 2)], whole=1)[0]
-    [0.5]
-    """
-    shares = [whole * correct / n for correct, n in counts]
-    bounds = [wilson(correct, n) for correct, n in counts]
-    # By a rounding error a bound may lie on the wrong side of its estimate.
-    below = [max(0.0, share - whole * low) for share, (low, _) in zip(shares, bounds, strict=True)]
-    above = [max(0.0, whole * high - share) for share, (_, high) in zip(shares, bounds, strict=True)]
-    return shares, [below, above]
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -93,52 +70,6 @@ def ablation_curve(name: str, curve: Curve) -> str:
     return svg(
         name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw, curve
     )
-
-
-class Point(msgspec.Struct, frozen=True):
-    """A share: ``correct`` of ``n`` questions under a condition."""
-
-    setting: str
-    condition: str
-    n: int
-    correct: int
-
-
-class Fall(msgspec.Struct, frozen=True):
-    """The fall of a benchmark's accuracy over conditions, a point per setting and condition."""
-
-    name: str
-    title: str
-    points: list[Point]
-
-
-def fall(name: str, series: Fall, *, alone: bool = False) -> str:
-    """Draw accuracy with its interval: a line per condition, a mark per setting.
-
-    Args:
-        alone: whether the figure is a separate file rather than an element of the report.
-    """
-    conditions, settings = (
-        list(dict.fromkeys(getattr(point, of) for point in series.points)) for of in ("condition", "setting")
-    )
-    colours = (MEASURED, NS_DR, ALOE, PAPER, INK)
-
-    def draw(axes: Axes) -> None:
-        for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
-            points = [point for point in series.points if point.setting == setting and point.n]
-            values, errors = whiskers([(point.correct, point.n) for point in points])
-            apart = 0.14 * (place - (len(settings) - 1) / 2)
-            lines = [conditions.index(point.condition) + apart for point in points]
-            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
-            axes.errorbar(values, lines, xerr=errors, **style)
-        axes.set_yticks(range(len(conditions)), conditions)
-        axes.invert_yaxis()
-        axes.set_xlabel("accuracy per question, %")
-        axes.grid(visible=False, axis="y")
-        axes.legend(**_ABOVE)
-
-    about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return svg(name, about, draw, series, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
 DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = ContextVar(

@@ -26,7 +26,7 @@ from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
-from orchestration.rendering import claims, diagrams, examples, figures, shares, sizes
+from orchestration.rendering import claims, diagrams, examples, figures, sizes
 from orchestration.rendering.answers import Answers, Wrong, write_answers
 from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
@@ -49,7 +49,7 @@ from substrate.domains.smallville.experiment import HORIZON
 _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
     for table in (REAL, METHODS, *TABLES.values())
-} | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
+} | {study.name: (study.title, study.file("table")) for study in STUDIES if study.title}
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
 """The tables that come after those of benchmarks."""
@@ -255,11 +255,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache |
         "curves": [
             (curve, Markup(figures.ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)
         ],
-        "falls": {
-            study.name: (study.shares.about, shares.figures_of(study, workspace))
-            for study in STUDIES
-            if study.shares and study.shares.drawn
-        },
+        "falls": {study.name: study.figures(workspace) for study in STUDIES},
         "sections": sections,
         "measured_on": {
             section.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[section.name].source)]

@@ -15,7 +15,7 @@ from orchestration.stage import Stage, Stages, in_order, needed
 from orchestration.stages.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.stages.model_stages import model_stages
 from orchestration.stages.result_stages import describing_stages, result_stages
-from orchestration.stages.study_stages import determinism_stage, study_stages, table_stage
+from orchestration.stages.study_stages import determinism_stage, study_stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
@@ -35,9 +35,7 @@ def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)
     for study in (study for study in STUDIES if belongs(study.profiles, profile)):
-        computed += study_stages(study)
-        if study.shares:
-            computed.append(table_stage(study, study.shares))
+        computed += (*study_stages(study), *study.stages(study))
     if profile != BEYOND:
         computed.append(determinism_stage())
     # A study or a table may need stages that belong to the benchmarks of another profile.

@@ -82,7 +82,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     described = tuple(named[name] for name in needed(named, spoken_of))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
-    calls = (*_said_by(benchmarks), *(study.sections for study in STUDIES))
+    calls = (*_said_by(benchmarks), *(call for study in STUDIES for call in (study.sections, study.figures)))
     yield Stage(
         "report/html",
         (REPORT,),

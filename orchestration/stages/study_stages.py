@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from orchestration.rendering.figures import Fall, Point, fall
-from orchestration.rendering.shares import FALLS, lines_of, table_of
-from orchestration.rendering.tables import FORMATS, write_csv
 from orchestration.spark.answers import answer_cases
 from orchestration.spark.logs import logged
 from orchestration.stage import Stage
 from orchestration.studies import determinism
 from orchestration.studies.determinism import Repetition
-from orchestration.studies.study import Part, Shares, Study, counted, totals
+from orchestration.studies.study import Part, Study, counted, totals
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.named import files_of
 from orchestration.workspace.tables import read_cases
 from substrate.base.files import sha256, write_json
 
@@ -97,61 +93,3 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     logs = workspace.logs(base.logger.name)
     scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, first)]
     yield from determinism.in_processes(base.parameters.of(workspace.settings), scenes)
-
-
-def table_stage(study: Study, shares: Shares) -> Stage:
-    """Make the stage of a study's table and of the figures of the same counts."""
-    outs = [study.file(f"table.{suffix}") for suffix in FORMATS]
-    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
-    if shares.drawn:
-        about += ", and a figure of each benchmark"
-        drawn = ("table.csv", FALLS, *(f"{part.name}.svg" for part in study.parts))
-        outs += map(study.file, drawn)
-    rows = [f"{study.name}/{part.name}" for part in study.parts]
-    data = [f"{part.base.source.name}/dataset" for part in study.parts]
-    return Stage(
-        f"tables/{study.name}",
-        tuple(outs),
-        partial(make_table, study, shares),
-        f"{about}.",
-        needs=tuple(dict.fromkeys([*rows, *data])),
-        parameters=("seed",),
-    )
-
-
-def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Count a study's rows by setting and condition, and write the counts as a table."""
-    falls = [_fall(study, shares, part, workspace) for part in study.parts]
-    sources = dict.fromkeys(
-        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
-    )
-    caption = shares.caption.format(seed=workspace.settings.seed, profile=workspace.settings.profile)
-    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", shares.heads)
-    for suffix, out in zip(FORMATS, outs, strict=False):
-        out.write_text(table.render(suffix), "utf-8")
-    if shares.drawn:
-        lines, counts, *figures = outs[len(FORMATS) :]
-        write_csv(lines, lines_of(falls))
-        write_json(counts, falls, indent=1)
-        for curve, out in zip(falls, figures, strict=True):
-            out.write_text(fall(f"fall-{curve.name}", curve, alone=True), "utf-8")
-    return {"rows": len(table.rows)}
-
-
-def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
-    """The counts of a part, for its table."""
-    subsets = counted(workspace.path(study.rows_file(part))).items()
-    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
-    pools: Counter[str] = Counter()
-    for (setting, _), count in counts.items():
-        pools[setting] += count.total()
-    order = shares.conditions or dict.fromkeys(condition for _, condition in counts)
-    pairs = part.pairs or [
-        pair for setting in pools for pair in ((setting, c) for c in order) if pair in counts
-    ]
-    points: list[Point] = []
-    for setting, condition in pairs:
-        count = counts.get((setting, condition), Counter[bool]())
-        n = pools[setting] if shares.pooled else count.total()
-        points.append(Point(setting, condition, n, count[True]))
-    return Fall(part.name, part.base.title, points)

@@ -19,29 +19,6 @@ from orchestration.benchmarks.benchmark import NO_SECTION, Case, Interpreted, Se
 from orchestration.code import Declared
 
 
-@dataclass(frozen=True)
-class Condition(Declared):
-    """A change of a case before it is asked again.
-
-    Attributes:
-        label: its name in rows and tables.
-        change: from a case to the changed case; takes ``rng``, a separate random generator, and ``seed``.
-        of: the settings that are asked under it; empty for all.
-        elsewhere: true if it asks about another world, which needs generated data; that world's number of
-            questions may differ.
-    """
-
-    label: str
-    change: Callable[..., Case]
-    of: tuple[str, ...] = ()
-    elsewhere: bool = False
-
-
-def named(setting: str, condition: str) -> str:
-    """Name the subset of rows of a setting under a condition."""
-    return f"{setting}: {condition}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Part(Declared):
     """A benchmark under the conditions of a study; its stage writes the rows.
@@ -107,28 +84,6 @@ class Part(Declared):
         return wrong
 
 
-class Shares(NamedTuple):
-    """The table of a study: a row for each setting and condition among its rows' subsets.
-
-    Attributes:
-        title: its heading in the report.
-        caption: its caption, with ``{seed}`` and ``{profile}``; a list of the measured data is added.
-        heads: its columns.
-        conditions: their order in the table; if empty, the order of their first rows.
-        pooled: true for shares of all answers of a setting, false for shares of a condition's answers.
-        drawn: whether the counts are also written as CSV and JSON, with a figure for each part.
-        about: the report's text above those figures.
-    """
-
-    title: str
-    caption: str
-    heads: Sequence[str]
-    conditions: Sequence[str] = ()
-    pooled: bool = False
-    drawn: bool = False
-    about: str = ""
-
-
 class Drawn(NamedTuple):
     """A section of the report from a study: heading, explanation, figure, and its counts in words.
 
@@ -151,7 +106,9 @@ class Study(Declared):
         name: the first part of its stages' names, and the folder of its files.
         parts: the benchmarks and their conditions.
         parameters: the section of `params.yaml` that limits its size.
-        shares: the layout of its table, if it has one.
+        title: the heading of its table in the report; empty if it has none.
+        stages: makes further stages, such as that of its table.
+        figures: from a run's workspace to the text above its table in the report, and the figures there.
         draw: draws the files that each part shows, given the path of the part's rows and of each file;
             returns a description.
         sections: from a run's workspace to sections of the report.
@@ -161,7 +118,9 @@ class Study(Declared):
     name: str
     parts: tuple[Part, ...]
     parameters: Section = NO_SECTION
-    shares: Shares | None = None
+    title: str = ""
+    stages: Callable[[Study], Iterable[Any]] = lambda study: ()
+    figures: Callable[[Any], tuple[str, Sequence[Any]]] = lambda workspace: ("", ())
     draw: Callable[..., dict[str, Any]] | None = None
     sections: Callable[[Any], Iterable[Drawn]] = lambda workspace: ()
     profiles: tuple[str, ...] = ()
@@ -178,17 +137,6 @@ class Study(Declared):
         """The keys of `params.yaml` that a part's rows depend on."""
         first = (f"{self.parameters.key}.{part.first}",) if part.first else ()
         return (*(("seed",) if part.seeded else ()), *first, *part.base.keys, *part.keys)
-
-
-class Weighed(msgspec.Struct, frozen=True):
-    """A number of answers of a case that have something in common."""
-
-    benchmark: str
-    split: str
-    subset: str
-    scene: int | str
-    n: int
-    correct: bool = True
 
 
 class _Counted(msgspec.Struct, frozen=True):

@@ -27,16 +27,7 @@ from research.benchmarks.truths import (
     sampled,
     true_events,
 )
-from research.domains.foretold import (
-    AT,
-    LINE,
-    VOTE,
-    compared,
-    foretold,
-    from_detections,
-    from_tracks,
-    tallied,
-)
+from research.domains import foretold as domain
 from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.parameters import Perception
@@ -53,9 +44,9 @@ TRACKED = 10
 """Ask about the last of every so many tracked scenes: an odd one, to which no track error was fitted."""
 FITTED_FROM = 15000
 """The first tracked scene; the vote was fitted to tracked scenes of even number."""
-_WAYS = {VOTE: "", LINE: ".lines"}
+_WAYS = {domain.VOTE: "", domain.LINE: ".lines"}
 """The two bases of a prediction, each with the suffix of its numbers' names."""
-_SUBSETS = tuple(f"{medium}.{at}" for medium, at in product((DETECTIONS, TRACKS), AT))
+_SUBSETS = tuple(f"{medium}.{at}" for medium, at in product((DETECTIONS, TRACKS), domain.AT))
 
 
 _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -104,14 +95,14 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """The logs of predictions: one per frame, for each of proposals and tracks that a scene has."""
     given, made = _given.decode(case.record), list[bm.NamedLog]()
-    for medium, at in product(given, AT):
+    for medium, at in product(given, domain.AT):
         source = (case.source, bytes(given[medium]))
         if medium == DETECTIONS:
             seen = examined(decode_proposals(source), case.source, until=at, camera=parameters.camera)
-            told = from_detections(seen)
+            told = domain.from_detections(seen)
         else:
             scene = decode_trajectories(source)
-            told = from_tracks(scene.scene_index, scene.objects, scene.trajectory, at)
+            told = domain.from_tracks(scene.scene_index, scene.objects, scene.trajectory, at)
         made.append(bm.NamedLog(f"{case.scene:05d}/{medium}.{at}", told))
     return made
 
@@ -120,12 +111,12 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """The rows for each log and each basis of prediction, with all pairs of the scene as options."""
     given, truth = _given.decode(case.record), decode_scene_events((case.source, case.questions))
     unsorted: list[Row] = []
-    for (medium, at), log in zip(product(given, AT), logs, strict=True):
-        told = foretold(log)
+    for (medium, at), log in zip(product(given, domain.AT), logs, strict=True):
+        told = domain.foretold(log)
         for way, end in _WAYS.items():
             subset = f"{medium}.{at}{end}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
-            pairs = held_beside(compared(truth, at, told[way]))
+            pairs = held_beside(domain.compared(truth, at, told[way]))
             unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
@@ -133,7 +124,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
     """The counts of a row's pairs; see :func:`research.domains.foretold.tallied`."""
     verdicts = ((choice.predicted, str(choice.expected)) for choice in rows[0].choices or ())
-    return tallied(verdicts, entrants=entrants)
+    return domain.tallied(verdicts, entrants=entrants)
 
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
@@ -175,8 +166,8 @@ SEEN_BEFORE = bm.Source(
     cases=cases,
     official=bm.Release("train", "videos with true events"),
     note=f", every {EVERY}th video with proposals, each that is kept from every fit of perception, and every "
-    f"{TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, AT))} is read, who met before "
-    "is inferred, and n of an F1 is what was foretold plus what came",
+    f"{TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is read, who met "
+    "before is inferred, and n of an F1 is what was foretold plus what came",
     profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
@@ -185,7 +176,7 @@ FUTURE = bm.Interpreted(
     numbers=tuple(
         f"{NAME}/{subset}{end}/{metric}"
         for subset in _SUBSETS
-        for end, metrics in (("", METRICS), (_WAYS[LINE], ("f1",)))
+        for end, metrics in (("", METRICS), (_WAYS[domain.LINE], ("f1",)))
         for metric in metrics
         if metric != "f1_kept_out" or DETECTIONS in subset
     ),
@@ -202,7 +193,7 @@ FUTURE = bm.Interpreted(
     ),
     rows=rows,
     metrics={name: Metric(measure) for name, measure in METRICS.items()},
-    trivial={_WAYS[LINE]: "Algorithm 3 with τ = 0.4"},
+    trivial={_WAYS[domain.LINE]: "Algorithm 3 with τ = 0.4"},
     about={
         "answers": "A row for each frame and way to foretell: every pair of a scene, said to collide or not.",
         "scores": "F1, precision and recall of what is foretold, as counts.",

@@ -11,15 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import benchmark as bm
-from orchestration.benchmarks.clevrer import (
-    EVENTS,
-    TABLE,
-    explain_asked,
-    picture,
-    scene_cases,
-    scene_logs,
-    wordings,
-)
+from orchestration.benchmarks import clevrer
 from orchestration.benchmarks.real import MEASURED_ON
 from research.benchmarks import BOTH
 from research.domains.perception.explain import explain_perceived
@@ -95,7 +87,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 def _truths(files: bm.Files, videos: Collection[int]) -> Iterator[bm.Case]:
     """The truth of some videos, ascending, as the cases of CLEVRER; of those that it is known of."""
     given = {name: files[name] for name in _TRUTH if name in files}
-    return scene_cases(given, {}, videos, unasked=True).each if given else iter(())
+    return clevrer.scene_cases(given, {}, videos, unasked=True).each if given else iter(())
 
 
 def _key(truth: bm.Case) -> bytes:
@@ -112,9 +104,9 @@ class _Known(msgspec.Struct):
 def truth_of(case: bm.Case) -> EventLog | None:
     """The log of what truly happened in a case's video; ``None`` where that is not known."""
     known = msgspec.json.decode(case.questions or b"{}", type=_Known)
-    for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
+    for kind, record in (("", bytes(known.annotation)), (clevrer.EVENTS, bytes(known.events))):
         if record:
-            return scene_logs(tracked_log, bm.Case(case.scene, case.source, record, kind=kind))[0].log
+            return clevrer.scene_logs(tracked_log, bm.Case(case.scene, case.source, record, kind=kind))[0].log
     return None
 
 
@@ -199,7 +191,7 @@ PERCEIVED = bm.Explained(
         *bm.per_choice(NAME, "explanatory", "counterfactual", "predictive"),
     ),
     form=f"{NAME}/SCENE/QUESTION",
-    table=(TABLE, 1),
+    table=(clevrer.TABLE, 1),
     source=SEEN,
     logger=bm.Logger(
         name=NAME,
@@ -212,9 +204,9 @@ PERCEIVED = bm.Explained(
     ),
     parameters=PARAMETERS,
     rows=rows,
-    explain=partial(explain_asked, SceneQuestions, explain_perceived),
-    picture=picture,
-    wordings=wordings,
+    explain=partial(clevrer.explain_asked, SceneQuestions, explain_perceived),
+    picture=clevrer.picture,
+    wordings=clevrer.wordings,
     examples={"CLEVRER from proposals, explanatory": "explanatory"},
     pages=(bm.ScenePages("videos", 24, video_page),),
     declared={"logs": lambda data: data.scenes},

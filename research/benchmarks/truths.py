@@ -27,14 +27,8 @@ from research.domains.possible import answer_possible
 from research.generators.from_truth import DEEPEST, depth_of, descriptive, explanatory
 from substrate.base.errors import ParameterError
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import (
-    Question,
-    SceneEvents,
-    decode_scene_events,
-    event_sources,
-    index_scene_events,
-)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import ChoiceRow, Row
@@ -88,8 +82,8 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
     """
     records: dict[int, tuple[str, bytes]] = {}
     for path in (files[name] for name in names if name in files):
-        index = index_scene_events(path)
-        records |= zip(index, event_sources(path, index, index), strict=True)
+        index = format.index_scene_events(path)
+        records |= zip(index, format.event_sources(path, index, index), strict=True)
     if not records:
         raise ParameterError("no true events are named", hint=f"Name a file of them as {' or '.join(names)}")
     return dict(sorted(records.items()))
@@ -97,7 +91,7 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
 
 def happening(record: tuple[str, bytes]) -> bool:
     """Tell whether anything collides in a scene."""
-    return bool(decode_scene_events(record).collisions)
+    return bool(format.decode_scene_events(record).collisions)
 
 
 def sampled(scene: int, seen: bool) -> bool:
@@ -136,12 +130,17 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     return made
 
 
-def _truth(case: bm.Case) -> SceneEvents:
-    return decode_scene_events((case.source, case.questions))
+def _truth(case: bm.Case) -> format.SceneEvents:
+    return format.decode_scene_events((case.source, case.questions))
 
 
 def _rows(
-    name: str, case: bm.Case, logs: bm.Logs, questions: list[Question], parameters: Parameters, split: str
+    name: str,
+    case: bm.Case,
+    logs: bm.Logs,
+    questions: list[format.Question],
+    parameters: Parameters,
+    split: str,
 ) -> Iterator[Row]:
     """The rows of a scene's questions: from the true events and, if any are perceived, from the perceived
     events and from all possible ones.
@@ -196,7 +195,7 @@ def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def wordings(
-    made: Callable[[SceneEvents, int], list[Question]], subsets: Sequence[str], case: bm.Case
+    made: Callable[[format.SceneEvents, int], list[format.Question]], subsets: Sequence[str], case: bm.Case
 ) -> Iterator[bm.Wording]:
     """The questions of a scene in words."""
     for question in made(_truth(case), SEED):

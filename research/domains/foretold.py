@@ -18,15 +18,8 @@ from research.domains.perception.future import PERCEIVED, estimates, met
 from research.domains.perception.masks import Look, looks_of
 from research.domains.perception.perceive import Video, recorded
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import NAMESPACE, events_log, scene_iri
-from substrate.domains.clevrer.format import (
-    FRAMES,
-    SECONDS_PER_FRAME,
-    CompactObject,
-    Sampled,
-    SceneEvents,
-    in_out_objects,
-)
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
@@ -60,7 +53,10 @@ def from_detections(video: Video) -> EventLog:
 
 
 def from_tracks(
-    scene: int, objects: Iterable[CompactObject], trajectory: Mapping[int, list[Sampled]], at: int
+    scene: int,
+    objects: Iterable[format.CompactObject],
+    trajectory: Mapping[int, list[format.Sampled]],
+    at: int,
 ) -> EventLog:
     """Predict from a tracked scene at a frame; later places are not read."""
     seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
@@ -72,14 +68,14 @@ def from_tracks(
 def prediction(
     scene: int,
     at: int,
-    objects: Sequence[CompactObject],
+    objects: Sequence[format.CompactObject],
     estimated: list[Estimate],
     past: set[Pair],
     sight: Sight,
 ) -> EventLog:
     """The log of a frame: the objects seen by then, and the predictions for pairs that have not met."""
-    log, iri = events_log(SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
-    chances = believe(outlook(estimated, FRAMES - 1 - at, sight=sight), past)
+    log, iri = events_log(format.SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
+    chances = believe(outlook(estimated, format.FRAMES - 1 - at, sight=sight), past)
     told = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
     told += [(LINE, pair, 1.0) for pair in sorted(_near(estimated, at) - past)]
     lines: list[str] = []
@@ -95,7 +91,7 @@ def prediction(
 
 def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
     """The pairs that come near on straight lines between a frame and the video's end."""
-    seconds, near = (FRAMES - 1 - at) * SECONDS_PER_FRAME, set[Pair]()
+    seconds, near = (format.FRAMES - 1 - at) * format.SECONDS_PER_FRAME, set[Pair]()
     for a, b in combinations([estimate.body for estimate in estimated], 2):
         x, y, vx, vy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy
         speed = vx * vx + vy * vy
@@ -127,7 +123,7 @@ def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
     }
 
 
-def pairs_of(truth: SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
+def pairs_of(truth: format.SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
     """Each pair of true objects, then the pairs with an object that the detector invented."""
     looks = looks_of(truth.objects)
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
@@ -146,16 +142,18 @@ def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> t
     return pairs.count((CORRECT, CORRECT)), predicted, came
 
 
-def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
+def compared(truth: format.SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
     """Prediction at a frame and later truth for each of :func:`pairs_of`."""
     looks = looks_of(truth.objects)
     late = {
         looks[number]
         for move in truth.in_outs
         if move.type == "in" and move.frame > at
-        for number in in_out_objects(move)
+        for number in format.in_out_objects(move)
     }
-    came = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if at < hit.frame < FRAMES}
+    came = {
+        frozenset(looks[n] for n in hit.object) for hit in truth.collisions if at < hit.frame < format.FRAMES
+    }
     return [
         (CORRECT if pair in told else UNSEEN if pair & late else WRONG, CORRECT if pair in came else WRONG)
         for pair in pairs_of(truth, told)

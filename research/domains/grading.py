@@ -17,16 +17,7 @@ import msgspec
 from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
 from substrate.base.intervals import wilson
-from substrate.domains.smallville.format import (
-    ARMS,
-    LINKAGES,
-    QUERIES,
-    Arm,
-    Gold,
-    Spec,
-    read_gold,
-    read_specs,
-)
+from substrate.domains.smallville import format
 from substrate.domains.smallville.judging import MOST, Judgement, Said, judge, normal
 
 _DIGITS = 6
@@ -51,7 +42,7 @@ class _Minimal(msgspec.Struct, frozen=True):
     """The least that an answer needs to say."""
 
     spec: int
-    arm: Arm
+    arm: format.Arm
     answer: str
 
 
@@ -79,8 +70,8 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ..
         FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
             there, or answers an arm again (each names the line); or an arm has no answer.
     """
-    answers: dict[tuple[int, Arm], Said] = {}
-    places: dict[tuple[int, Arm], str] = {}
+    answers: dict[tuple[int, format.Arm], Said] = {}
+    places: dict[tuple[int, format.Arm], str] = {}
     for where, line in lines(path):
         spec, arm, answer = _read(line, where)
         if spec not in specs:
@@ -94,7 +85,7 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ..
             hint = 'Write "yes" or "no", or "error" where none was given'
             raise FormatError(f"{answer[:80]!r} is no answer", where=(where,), hint=hint)
         answers[spec, arm], places[spec, arm] = word, where
-    wanted = [(number, arm) for number in sorted(specs) for arm in ARMS]
+    wanted = [(number, arm) for number in sorted(specs) for arm in format.ARMS]
     if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in answers]:
         what = f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}"
         hint = (
@@ -102,10 +93,10 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ..
             "specifications that were asked with --specs"
         )
         raise FormatError(what, where=(path,), hint=hint)
-    return {number: tuple(answers[number, arm] for arm in ARMS) for number in sorted(specs)}
+    return {number: tuple(answers[number, arm] for arm in format.ARMS) for number in sorted(specs)}
 
 
-def _read(line: bytes, where: str) -> tuple[int, Arm, str]:
+def _read(line: bytes, where: str) -> tuple[int, format.Arm, str]:
     kind = decode(msgspec.json.Decoder(_Kind), line, where)
     if kind.benchmark is None:
         least = decode(msgspec.json.Decoder(_Minimal), line, where)
@@ -114,17 +105,17 @@ def _read(line: bytes, where: str) -> tuple[int, Arm, str]:
     if row.benchmark.partition("_")[0] != "twin":
         hint = "Give rows of twin, or of a model's answers to it, such as twin_direct"
         raise FormatError(f"a row of {row.benchmark}", where=(where, "$.benchmark"), hint=hint)
-    return row.scene, ARMS[row.question], row.predicted
+    return row.scene, format.ARMS[row.question], row.predicted
 
 
 def grade(
-    specs: Iterable[Spec], gold: Mapping[int, Gold], answers: Mapping[int, Sequence[Said]]
+    specs: Iterable[format.Spec], gold: Mapping[int, format.Gold], answers: Mapping[int, Sequence[Said]]
 ) -> list[Score]:
     """Every number of some answers: of all specifications, of each linkage, of each query type.
 
     Their names are those of the pipeline: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
     """
-    groups: dict[str, list[Judgement]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
+    groups: dict[str, list[Judgement]] = {name: [] for name in ("", *format.LINKAGES, *format.QUERIES)}
     for spec in specs:
         judged = judge(answers[spec.spec], gold[spec.spec].answers)
         for group in ("", spec.linkage, spec.query.type):
@@ -147,7 +138,7 @@ def _score(group: str, metric: str, correct: int, n: int) -> Score:
 
 def score_twin(answers: Path, specs: Path) -> list[Score]:
     """Grade a file of answers; errors as :func:`read_answers`, and where a specification has no gold."""
-    to_answer, graded = read_specs(specs), read_gold(specs)
+    to_answer, graded = format.read_specs(specs), format.read_gold(specs)
     gold = {number: gold_of_spec for number, gold_of_spec in graded.items() if gold_of_spec}
     if without := [number for number in graded if number not in gold]:
         hint = "Give the specifications with their gold to grade against"

@@ -14,17 +14,8 @@ from itertools import pairwise
 from math import hypot
 from typing import NamedTuple
 
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import (
-    AFTER,
-    BEFORE,
-    MOVING_SPEED,
-    Posed,
-    Sampled,
-    SceneEvents,
-    Shape,
-    in_out_objects,
-)
 from substrate.domains.clevrer.motion.law import LAW, Law
 from substrate.log.event_log import EventLog
 
@@ -62,17 +53,17 @@ class Watched:
 
     def __init__(
         self,
-        shape: Shape,
-        points: Sequence[Sampled],
+        shape: format.Shape,
+        points: Sequence[format.Sampled],
         hits: Iterable[int],
         views: Sequence[tuple[int, int]],
         law: Law = LAW,
     ) -> None:
-        self.shape: Shape = shape
+        self.shape: format.Shape = shape
         self.views, self.hits, self._law = views, sorted(set(hits)), law
-        self._flights: list[list[Sampled]] = [[] for _ in range(len(self.hits) + 1)]
+        self._flights: list[list[format.Sampled]] = [[] for _ in range(len(self.hits) + 1)]
         for point in points:
-            self._flights[bisect_right(self.hits, point[0] - BEFORE)].append(point)
+            self._flights[bisect_right(self.hits, point[0] - format.BEFORE)].append(point)
         for flight, hit in zip(self._flights, self.hits, strict=False):
             # A position in the frame of a collision may show either flight.
             flight[:] = [point for point in flight if point[0] < hit]
@@ -101,8 +92,8 @@ class Watched:
         if self.rests(frame):
             return False
         since = self.hits[bisect_right(self.hits, frame) - 1] if self.hits else -1
-        state = None if self.shape == "sphere" or 0 <= frame - since <= AFTER else self.state(frame)
-        return state is None or hypot(state.vx, state.vy) > MOVING_SPEED
+        state = None if self.shape == "sphere" or 0 <= frame - since <= format.AFTER else self.state(frame)
+        return state is None or hypot(state.vx, state.vy) > format.MOVING_SPEED
 
     def motion(self, frames: int) -> bytes:
         """For each frame of a video, 1 if the body moves; in each flight it stops once at most."""
@@ -129,12 +120,12 @@ class Watched:
             return None
         return glide(near, frame, self.shape, self._law, None if place else _LAUNCH)
 
-    def poses(self, frames: Iterable[int]) -> list[Posed]:
+    def poses(self, frames: Iterable[int]) -> list[format.Posed]:
         """The poses at those of some frames in which the body is in view and positions show its state.
 
         Positions do not show the yaw and spin of a cube: both are 0.
         """
-        posed: list[Posed] = []
+        posed: list[format.Posed] = []
         for frame in frames:
             state = self.state(frame) if self.in_view(frame) else None
             if state:
@@ -142,9 +133,9 @@ class Watched:
                 posed.append((frame, x, y, 0.0, vx, vy, 0.0))
         return posed
 
-    def _ends(self, place: int) -> list[Sampled]:
+    def _ends(self, place: int) -> list[format.Sampled]:
         """The positions in which a flight begins and ends, by the flights before and after it."""
-        ends: list[Sampled] = []
+        ends: list[format.Sampled] = []
         for other, hit in ((place - 1, place - 1), (place + 1, place)):
             if 0 <= hit < len(self.hits) and len(self._flights[other]) > 1:
                 frame = self.hits[hit]
@@ -155,9 +146,9 @@ class Watched:
 
 
 def glide(
-    points: Sequence[Sampled],
+    points: Sequence[format.Sampled],
     frame: int,
-    shape: Shape,
+    shape: format.Shape,
     law: Law = LAW,
     launch: tuple[float, float] | None = None,
 ) -> State:
@@ -203,14 +194,14 @@ def glide(
     return State(x + ux * (way - mean), y + uy * (way - mean), ux * now, uy * now)
 
 
-def views(events: SceneEvents, number: int, last: int) -> list[tuple[int, int]]:
+def views(events: format.SceneEvents, number: int, last: int) -> list[tuple[int, int]]:
     """The first and last frame of each time that an object is in view, by its entries and exits.
 
     >>> from substrate.domains.clevrer.format import InOut
     >>> views(SceneEvents(7, 128, [], [InOut(20, 0, "in"), InOut(90, 0, "out")], []), 0, 127)
     [(20, 89)]
     """
-    moves = sorted((e.frame, e.type) for e in events.in_outs if number in in_out_objects(e))
+    moves = sorted((e.frame, e.type) for e in events.in_outs if number in format.in_out_objects(e))
     since = 0 if not moves or moves[0][1] == "out" else None
     times: list[tuple[int, int]] = []
     for frame, kind in moves:
@@ -222,7 +213,7 @@ def views(events: SceneEvents, number: int, last: int) -> list[tuple[int, int]]:
     return times if since is None else [*times, (since, last)]
 
 
-def watched(events: SceneEvents, last: int) -> Mapping[int, Watched]:
+def watched(events: format.SceneEvents, last: int) -> Mapping[int, Watched]:
     """The motion of every object of a record with positions; positions after frame ``last`` are not read."""
     by_number: dict[int, Watched] = {}
     for thing in events.objects:
@@ -236,6 +227,6 @@ def watched(events: SceneEvents, last: int) -> Mapping[int, Watched]:
     return by_number
 
 
-def tracked_log(events: SceneEvents) -> EventLog:
+def tracked_log(events: format.SceneEvents) -> EventLog:
     """The event log of a record, with the motion, views and poses that its positions show, if it has any."""
     return events_log(events, None if events.trajectory is None else partial(watched, events))

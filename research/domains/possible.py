@@ -20,18 +20,9 @@ from msgspec.structs import replace
 from research.domains.positions import tracked_log
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Source, Whole, decode
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer._chances import IMAGINING
 from substrate.domains.clevrer.emitter import ensemble
-from substrate.domains.clevrer.format import (
-    CompactCollision,
-    CompactObject,
-    InOut,
-    Question,
-    Sampled,
-    SceneEvents,
-    check_events,
-    decode_scene_events,
-)
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
@@ -62,16 +53,16 @@ class PossibleScene(NamedTuple):
 
     scene_index: int
     n_frames: int
-    objects: list[CompactObject]
+    objects: list[format.CompactObject]
     events: list[PossibleEvent]
-    trajectory: dict[int, list[Sampled]] | None = None
+    trajectory: dict[int, list[format.Sampled]] | None = None
 
 
 class PossibleWorld(NamedTuple):
     """A log that a scene may have, with its probability."""
 
     weight: float
-    events: SceneEvents
+    events: format.SceneEvents
 
 
 class _Said(msgspec.Struct):
@@ -104,7 +95,7 @@ def decode_possible(source: Source) -> PossibleScene:
     >>> decode_possible(("events.jsonl:1", empty))
     PossibleScene(scene_index=7, n_frames=9, objects=[], events=[], trajectory=None)
     """
-    scene, record = decode_scene_events(source), decode(_records, source[1], source[0])
+    scene, record = format.decode_scene_events(source), decode(_records, source[1], source[0])
     events: list[PossibleEvent] = []
     for name in ("in_outs", "collisions", "doubtful"):
         for place, entry in enumerate(getattr(record, name)):
@@ -118,7 +109,7 @@ def decode_possible(source: Source) -> PossibleScene:
             events.append(PossibleEvent(entry.frame, entry.type or "", who, entry.probability))
     stated, declared = events[: -len(record.doubtful) or None], {thing.id for thing in scene.objects}
     doubtful = [(event.kind, event.who, event.frame) for event in events[len(stated) :]]
-    check_events(source[0], "$.doubtful", doubtful, declared, inf)
+    format.check_events(source[0], "$.doubtful", doubtful, declared, inf)
     known = {(event.kind, frozenset(event.who), event.frame) for event in stated}
     for place, (kind, who, frame) in enumerate(doubtful):
         if (kind, frozenset(who), frame) in known:
@@ -154,15 +145,15 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     return sorted(made, key=lambda world: -world.weight)
 
 
-def _with(scene: PossibleScene, events: Iterable[PossibleEvent]) -> SceneEvents:
+def _with(scene: PossibleScene, events: Iterable[PossibleEvent]) -> format.SceneEvents:
     """The record of a scene with the given events."""
-    record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [], scene.trajectory)
+    record = format.SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [], scene.trajectory)
     for event in events:
         if event.kind:
-            record.in_outs.append(InOut(event.frame, event.who[0], event.kind))
+            record.in_outs.append(format.InOut(event.frame, event.who[0], event.kind))
         else:
             first, second = event.who
-            record.collisions.append(CompactCollision((first, second), event.frame))
+            record.collisions.append(format.CompactCollision((first, second), event.frame))
     return record
 
 
@@ -200,7 +191,11 @@ class Answers:
 
 
 def answer_possible(
-    scene: PossibleScene, questions: Iterable[Question], parameters: Parameters, split: str, most: int = MOST
+    scene: PossibleScene,
+    questions: Iterable[format.Question],
+    parameters: Parameters,
+    split: str,
+    most: int = MOST,
 ) -> Iterator[Row]:
     """Answer each question about a scene with one row, from its possible worlds, with probabilities.
 

@@ -16,16 +16,7 @@ from random import Random
 
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
-from substrate.domains.clevrer.format import (
-    Annotation,
-    Choice,
-    ObjectProperty,
-    Question,
-    SceneEvents,
-    SceneQuestions,
-    in_out_objects,
-    read_scene_events,
-)
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.templates import GRAMMAR
 from substrate.generators.clevrer.choices import negation
 from substrate.generators.clevrer.descriptive import ask
@@ -45,21 +36,21 @@ _BY_DEPTH = 100
 class Recorded(Film):
     """A video of which objects and events are known, and no speeds: nothing is asked about who moves."""
 
-    def __init__(self, real: SceneEvents) -> None:
+    def __init__(self, real: format.SceneEvents) -> None:
         looks = Counter((o.color, o.material, o.shape) for o in real.objects)
         if alike := [look for look, times in looks.items() if times > 1]:
             what, hint = f"two objects are a {' '.join(alike[0])}", "Questions name an object by its looks"
             raise FormatError(what, where=(f"scene {real.scene_index}", "$.objects"), hint=hint)
         places = {o.id: place for place, o in enumerate(real.objects)}
-        objects = [ObjectProperty(places[o.id], o.color, o.material, o.shape) for o in real.objects]
-        super().__init__(Annotation(real.scene_index, "", objects, [], []))
+        objects = [format.ObjectProperty(places[o.id], o.color, o.material, o.shape) for o in real.objects]
+        super().__init__(format.Annotation(real.scene_index, "", objects, [], []))
 
         def who(numbers: Sequence[int]) -> tuple[int, ...]:
             return tuple(sorted(places[number] for number in numbers))
 
         events = [
             *(WorldEvent("collision", who(hit.object), hit.frame) for hit in real.collisions),
-            *(WorldEvent(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
+            *(WorldEvent(move.type, who(format.in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
         self.events = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
         self.end_is_clear = False
@@ -97,17 +88,17 @@ class Recorded(Film):
         return depths
 
 
-def descriptive(real: SceneEvents, seed: int) -> list[Question]:
+def descriptive(real: format.SceneEvents, seed: int) -> list[format.Question]:
     """Descriptive questions of a video's true events, with their answers."""
     film = Recorded(real)
     made = ask(film, film.names, Random(f"{seed}/{real.scene_index}/descriptive"), ASKED)
     return [
-        Question(number, q.text, "descriptive", q.program.split(), q.subtype, q.answer)
+        format.Question(number, q.text, "descriptive", q.program.split(), q.subtype, q.answer)
         for number, q in enumerate(made)
     ]
 
 
-def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[Question]:
+def explanatory(real: format.SceneEvents, seed: int, *, sharing: bool = False) -> list[format.Question]:
     """A question about each collision of a video: which other objects and events are responsible.
 
     Its subtype says the length of the longest chain of collisions before it, ``chain_3`` three and more. An
@@ -126,14 +117,14 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
             event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
             for event, causes in film.causes.items()
         }
-    questions: list[Question] = []
+    questions: list[format.Question] = []
     for place, target in enumerate(film.of_type("collision")):
         if target not in film.once:
             continue
         event, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
         phrase = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
         questions.append(
-            Question(
+            format.Question(
                 depth * _BY_DEPTH + place,
                 phrase.text,
                 "explanatory",
@@ -145,7 +136,7 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     return sorted(questions, key=lambda question: question.question_id)
 
 
-def _options(film: Recorded, names: Names, rng: Random, target: WorldEvent) -> Iterator[Choice]:
+def _options(film: Recorded, names: Names, rng: Random, target: WorldEvent) -> Iterator[format.Choice]:
     """All that official questions offer: the presence of each object but the target's own, each entry, and
     each collision.
     """
@@ -159,7 +150,7 @@ def _options(film: Recorded, names: Names, rng: Random, target: WorldEvent) -> I
     ]
     options += [(names.event(event, rng, clause=False), event in causes) for event in events]
     for place, (phrase, true) in enumerate(options):
-        yield Choice(place, phrase.text, phrase.program.split(), "correct" if true else "wrong")
+        yield format.Choice(place, phrase.text, phrase.program.split(), "correct" if true else "wrong")
 
 
 def depth_of(question: int) -> int:
@@ -183,7 +174,7 @@ class Truths:
     """
 
     def __init__(self, path: Path, seed: int) -> None:
-        self._path, self._seed, self._scenes = path, seed, read_scene_events(path)
+        self._path, self._seed, self._scenes = path, seed, format.read_scene_events(path)
         self._asked: Counter[str] = Counter()
         self._options: Counter[tuple[str, str]] = Counter()
         self.numbers: Sequence[int] = [
@@ -198,7 +189,7 @@ class Truths:
             for choice in question.choices or ():
                 kind = _KINDS.get(choice.program[-2], "presence of an object")
                 self._options[kind, choice.answer or ""] += 1
-        return encode_scene({QUESTIONS: SceneQuestions(scene, questions)})
+        return encode_scene({QUESTIONS: format.SceneQuestions(scene, questions)})
 
     def describe(self, out: Path) -> None:
         """Write `DATASHEET.md`, with counts of the questions that were made."""

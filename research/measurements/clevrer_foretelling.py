@@ -18,20 +18,11 @@ from statistics import fmean, quantiles
 
 from msgspec import Struct
 
+from research.domains.foretelling import predict
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import AT, Score, Watched, cast, halves, score, watch
-from research.domains.foretelling.predict import (
-    Outlook,
-    Pair,
-    Votes,
-    apart,
-    believe,
-    met_pairs,
-    outlook,
-    states,
-)
 from research.domains.foretelling.sight import BELIEF, SIGHT, Belief
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
@@ -49,9 +40,9 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 def judged(
     watched: Sequence[Watched],
     at: int,
-    known: Sequence[Outlook],
+    known: Sequence[predict.Outlook],
     belief: Belief,
-    past: Sequence[set[Pair]] | None = None,
+    past: Sequence[set[predict.Pair]] | None = None,
 ) -> list[tuple[float, bool]]:
     """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
 
@@ -60,7 +51,7 @@ def judged(
     judgements: list[tuple[float, bool]] = []
     for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
         met = w.met(at)
-        chances = believe(evidence, met if past is None else past[k], belief=belief)
+        chances = predict.believe(evidence, met if past is None else past[k], belief=belief)
         truth = w.truth(at)
         unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
         judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
@@ -137,17 +128,17 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
     return Recovered(true, matched, close, extra)
 
 
-def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outlook]:
+def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[predict.Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
-    outlooks: list[Outlook] = []
+    outlooks: list[predict.Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         here = [
             (state.body, _mean_velocity(w, state.body, at, law))
-            for state in states(known, w.seen(at), at)
+            for state in predict.states(known, w.seen(at), at)
             if state.trust != "new"
         ]
-        close: Votes = {}
+        close: predict.Votes = {}
         for (a, va), (b, vb) in combinations(here, 2):
             dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, vb[0] - va[0], vb[1] - va[1]
             closing = dvx * dvx + dvy * dvy
@@ -157,7 +148,7 @@ def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outloo
                 and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
             ):
                 close[a.id, b.id] = (1.0, 0.5)
-        outlooks.append(Outlook(close))
+        outlooks.append(predict.Outlook(close))
     return outlooks
 
 
@@ -169,17 +160,17 @@ def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, fl
     return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
 
 
-def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
+def hindsight(watched: Sequence[Watched], at: int) -> list[predict.Outlook]:
     """A simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
-    outlooks: list[Outlook] = []
+    outlooks: list[predict.Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
         start: list[Body] = []
-        for state in states(known, w.seen(at), at):
+        for state in predict.states(known, w.seen(at), at):
             then = estimate(
                 state.body.id,
                 state.body.shape,
@@ -188,8 +179,8 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
             )
             known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
             start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
-        contacts = simulate(apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
-        outlooks.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
+        contacts = simulate(predict.apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
+        outlooks.append(predict.Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
     return outlooks
 
 
@@ -204,7 +195,7 @@ def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
     return Body(body.id, body.shape, x, y, vx, vy)
 
 
-def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
+def set_off_unseen(w: Watched, pair: predict.Pair, at: int) -> bool:
     """Tell whether a pair's collision depends on an object that was not in view at ``at``, through any chain
     of collisions between.
     """
@@ -227,8 +218,8 @@ def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Scor
     """
     frames = FRAMES - 1 - at
     known = [{thing.id: thing for thing in w.scene.objects} for w in watched]
-    here = [states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
-    once = [outlook(estimates, frames, draws=1) for estimates in here]
+    here = [predict.states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
+    once = [predict.outlook(estimates, frames, draws=1) for estimates in here]
     many = cast(watched, at, LAW, SIGHT)
     ways = (
         ("straight lines, τ = 0.4", straight(watched, at), AS_VOTED),
@@ -239,7 +230,7 @@ def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Scor
     )
     for name, outlooks, belief in ways:
         yield name, score(watched, at, outlooks, belief), brier(judged(watched, at, outlooks, belief))
-    inferred = [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
+    inferred = [predict.met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
     scored = score(watched, at, many, BELIEF, inferred)
     yield "vote, weighed, met pairs inferred", scored, brier(judged(watched, at, many, BELIEF, inferred))
 

@@ -22,19 +22,8 @@ from msgspec.structs import replace
 from research.domains.perception.perceive import Perceived, examined, read_videos, recorded
 from research.domains.positions import tracked_log
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import (
-    Annotation,
-    CompactCollision,
-    CompactObject,
-    InOut,
-    Question,
-    SceneEvents,
-    annotation_names,
-    decode_annotation,
-    decode_scene_events,
-    read_questions,
-)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
@@ -43,11 +32,11 @@ PARTS = "identity", "events", "motion"
 RULE = "rule"
 
 
-def true_record(annotation: Annotation) -> SceneEvents:
+def true_record(annotation: format.Annotation) -> format.SceneEvents:
     """An annotation as a line of a file of events, with each object's positions while it is in view."""
     scene = Scene(annotation_log(annotation))
     crossings = [
-        InOut(event.frame or 0, number, "in" if event.kind == "Entry" else "out")
+        format.InOut(event.frame or 0, number, "in" if event.kind == "Entry" else "out")
         for event in scene.events
         if event.kind in ("Entry", "Exit")
         for number in sorted(event.objects)
@@ -57,26 +46,26 @@ def true_record(annotation: Annotation) -> SceneEvents:
         for state in frame.objects:
             if state.inside_camera_view:
                 positions[state.object_id].append((frame.frame_id, *state.location[:2]))
-    return SceneEvents(
+    return format.SceneEvents(
         annotation.scene_index,
         len(annotation.motion_trajectory),
-        [CompactObject(o.color, o.material, o.shape, o.object_id) for o in annotation.object_property],
+        [format.CompactObject(o.color, o.material, o.shape, o.object_id) for o in annotation.object_property],
         crossings,
         [
-            CompactCollision((hit.object_ids[0], hit.object_ids[1]), hit.frame_id)
+            format.CompactCollision((hit.object_ids[0], hit.object_ids[1]), hit.frame_id)
             for hit in annotation.collision
         ],
         dict(positions),
     )
 
 
-def corrected(record: Perceived, truth: SceneEvents) -> Iterator[SceneEvents]:
+def corrected(record: Perceived, truth: format.SceneEvents) -> Iterator[format.SceneEvents]:
     """The perceived record, then with the true objects, with the true events, and the truth itself.
 
     An object is the true one of the same color, material and shape. A false object goes with its events; a
     missed object comes with its own.
     """
-    perceived = decode_scene_events((str(record.scene_index), msgspec.json.encode(record)))
+    perceived = format.decode_scene_events((str(record.scene_index), msgspec.json.encode(record)))
     yield perceived
     looks = {(thing.color, thing.material, thing.shape): thing.id for thing in truth.objects}
     number = {o.id: looks.get((o.color, o.material, o.shape)) for o in perceived.objects}
@@ -84,12 +73,12 @@ def corrected(record: Perceived, truth: SceneEvents) -> Iterator[SceneEvents]:
     positions = {to: (perceived.trajectory or {})[was] for was, to in number.items() if to is not None}
     positions |= {to: (truth.trajectory or {})[to] for to in missed}
     crossings = [
-        InOut(event.frame, to, event.type)
+        format.InOut(event.frame, to, event.type)
         for event in perceived.in_outs
         if isinstance(event.object, int) and (to := number[event.object]) is not None
     ]
     hits = [
-        CompactCollision((first, second), hit.frame)
+        format.CompactCollision((first, second), hit.frame)
         for hit in perceived.collisions
         if (first := number[hit.object[0]]) is not None and (second := number[hit.object[1]]) is not None
     ]
@@ -103,13 +92,13 @@ def corrected(record: Perceived, truth: SceneEvents) -> Iterator[SceneEvents]:
     yield truth
 
 
-def wrong(record: SceneEvents, questions: list[Question]) -> set[int]:
+def wrong(record: format.SceneEvents, questions: list[format.Question]) -> set[int]:
     """The questions that a record answers wrong."""
     rows = answer_scene(tracked_log(record), record.scene_index, questions, Parameters(), "")
     return {int(row.question) for row in rows if not row.correct}
 
 
-def limits(record: Perceived, truth: SceneEvents, questions: list[Question]) -> dict[int, str]:
+def limits(record: Perceived, truth: format.SceneEvents, questions: list[format.Question]) -> dict[int, str]:
     """The limit of each wrong answer, by question."""
     first, *others = corrected(record, truth)
     left = dict.fromkeys(wrong(first, questions), RULE)
@@ -128,8 +117,8 @@ def main() -> int:
     )
     parser.add_argument("data", type=Path)
     data: Path = parser.parse_args().data
-    questions = read_questions(data / "questions.json")
-    names = annotation_names(data / "annotation.zip")
+    questions = format.read_questions(data / "questions.json")
+    names = format.annotation_names(data / "annotation.zip")
     asked, counts = Counter[str](), Counter[tuple[str, str]]()
     for name, video in read_videos(data / "proposals.zip"):
         scene = video.video_index
@@ -137,7 +126,7 @@ def main() -> int:
         about = list(questions[scene].questions)
         kinds = {question.question_id: question.question_type for question in about}
         asked.update(kinds.values())
-        found = limits(recorded(examined(video, name)), true_record(decode_annotation(source)), about)
+        found = limits(recorded(examined(video, name)), true_record(format.decode_annotation(source)), about)
         counts.update((kinds[question], limit) for question, limit in found.items())
     sys.stdout.write(f"| kind | questions | {' | '.join((*PARTS, RULE))} |\n|---|---|---|---|---|---|\n")
     for kind, n in asked.items():

@@ -26,17 +26,8 @@ import numpy as np
 
 from orchestration.scoring.statistics import wilson
 from research.benchmarks.truths import sampled
+from research.domains import foretold
 from research.domains.foretelling.sight import BELIEF as LIKELY
-from research.domains.foretold import (
-    CORRECT,
-    LINE,
-    UNSEEN,
-    VOTE,
-    chances,
-    compared,
-    from_detections,
-    pairs_of,
-)
 from research.domains.perception.calibrate import fit_belief, is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
@@ -45,17 +36,8 @@ from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.possible import answer_possible, decode_possible
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import (
-    SceneEvents,
-    SceneQuestions,
-    annotation_names,
-    decode_annotation,
-    decode_scene_events,
-    read_questions,
-    read_scene_events,
-    tracks,
-)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
@@ -141,7 +123,7 @@ def events_table(judged: Judged) -> str:
 
 
 def answers(
-    judged: Judged, questions_of: Mapping[int, SceneQuestions], *, ensemble: bool = False
+    judged: Judged, questions_of: Mapping[int, format.SceneQuestions], *, ensemble: bool = False
 ) -> list[Row]:
     """The rows of the questions about perceived videos."""
     rows: list[Row] = []
@@ -152,7 +134,7 @@ def answers(
             if ensemble:
                 rows += answer_possible(decode_possible(source), questions, Parameters(), "train")
             else:
-                log = events_log(decode_scene_events(source))
+                log = events_log(format.decode_scene_events(source))
                 rows += answer_scene(log, record.scene_index, questions, Parameters(), "train")
     return rows
 
@@ -191,14 +173,14 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
     where = data / "annotations"
     films = {
         film.scene_index: film
-        for film in map(decode_annotation, sources_in(where, annotation_names(where).values()))
+        for film in map(format.decode_annotation, sources_in(where, format.annotation_names(where).values()))
     }
     off: dict[str, list[float]] = {}
     for _, video, _ in judged:
         film = films.get(video.seen.video)
         if film is None:
             continue
-        states = tracks(film)
+        states = format.tracks(film)
         ids = {(o.color, o.material, o.shape): o.object_id for o in film.object_property}
         record = recorded(video)
         for number, path in enumerate(video.paths):
@@ -230,7 +212,7 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 
 
 def causes(
-    judged: Judged, questions_of: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
+    judged: Judged, questions_of: Mapping[int, format.SceneQuestions], real: Mapping[int, format.SceneEvents]
 ) -> Iterator[str]:
     """The stage that each wrong answer was lost to."""
     by_scene = {record.scene_index: (record, video) for record, video, _ in judged}
@@ -244,7 +226,7 @@ def causes(
             yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
-def report(title: str, judged: Judged, questions_of: Mapping[int, SceneQuestions]) -> None:
+def report(title: str, judged: Judged, questions_of: Mapping[int, format.SceneQuestions]) -> None:
     """All tables of a part."""
     say(f"\n## {title}\n")
     say(events_table(judged))
@@ -254,14 +236,14 @@ def report(title: str, judged: Judged, questions_of: Mapping[int, SceneQuestions
     say("\n".join(reliability(judged)) + "\n")
 
 
-def future(data: Path, real: Mapping[int, SceneEvents]) -> Iterator[str]:
+def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
     """The curve of what is foretold by the last frame that may be read."""
     where = data / "proposals.zip"
     names = {n: name for n, name in proposal_names(where).items() if sampled(n, seen=True)}
     given = [(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
     told = {
         at: {
-            video.video_index: chances(from_detections(examined(video, name, until=at)))
+            video.video_index: foretold.chances(foretold.from_detections(examined(video, name, until=at)))
             for video, name in given
         }
         for at in FRAMES_KNOWN
@@ -286,7 +268,10 @@ def is_unseen(number: int) -> bool:
 
 
 def foretold_by(
-    at: int, real: Mapping[int, SceneEvents], told: Mapping[int, dict[str, dict[Any, float]]], late: bool
+    at: int,
+    real: Mapping[int, format.SceneEvents],
+    told: Mapping[int, dict[str, dict[Any, float]]],
+    late: bool,
 ) -> str:
     """Cells of a frame: what came, F1 and Brier score of the vote, F1 of straight lines.
 
@@ -303,18 +288,18 @@ def foretold_by(
         for way, of_pairs in ways.items():
             likely = {pair for pair, chance in of_pairs.items() if chance >= LIKELY.cut}
             for pair, (verdict, true) in zip(
-                pairs_of(truth, likely), compared(truth, at, likely), strict=True
+                foretold.pairs_of(truth, likely), foretold.compared(truth, at, likely), strict=True
             ):
-                if verdict == UNSEEN and not late:
+                if verdict == foretold.UNSEEN and not late:
                     continue
-                came = true == CORRECT
-                counts[way, "n"] += (verdict == CORRECT) + came
-                counts[way, "right"] += 2 * (verdict == CORRECT and came)
+                came = true == foretold.CORRECT
+                counts[way, "n"] += (verdict == foretold.CORRECT) + came
+                counts[way, "right"] += 2 * (verdict == foretold.CORRECT and came)
                 counts[way, "came"] += came
-                if way == VOTE and pair not in past:
+                if way == foretold.VOTE and pair not in past:
                     scored.append((of_pairs.get(pair, 0.0), came))
-    vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (VOTE, LINE))
-    return f"{counts[VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
+    vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (foretold.VOTE, foretold.LINE))
+    return f"{counts[foretold.VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
 
 
 def main() -> int:
@@ -328,8 +313,8 @@ def main() -> int:
     data: Path = given.data
     files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
     truth = read_gold(files)
-    real = {n: events for file in files for n, events in read_scene_events(file).items()}
-    questions_of = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    real = {n: events for file in files for n, events in format.read_scene_events(file).items()}
+    questions_of = dict(format.read_questions(data / "explanatory_train.jsonl.gz").items())
     if given.part == "future":
         say("".join(future(data, real)))
     elif given.part == "aside":

@@ -26,14 +26,8 @@ from pathlib import Path
 from research.baselines.shortcuts import trivial_rows
 from research.domains.duality_trial import trials
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import annotation_log, events_log
-from substrate.domains.clevrer.format import (
-    Question,
-    annotation_names,
-    decode_annotation,
-    read_questions,
-    read_scene_events,
-)
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.program import ProgramStep, World, run
@@ -66,7 +60,7 @@ GRID: Mapping[str, Parameters] = {
 
 
 def accuracies(
-    scenes: Iterable[tuple[Scene, int, Sequence[Question]]], variants: Mapping[str, Parameters]
+    scenes: Iterable[tuple[Scene, int, Sequence[format.Question]]], variants: Mapping[str, Parameters]
 ) -> Iterator[str]:
     """A line of Markdown for each variant: questions and choices that are right."""
     right: Counter[tuple[str, str]] = Counter()
@@ -86,7 +80,7 @@ def accuracies(
         yield f"| {name} | {cells[0]} | {cells[1]} |"
 
 
-def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
+def named(question: format.Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
     """The object that a counterfactual question removes, and the pair of each of its choices."""
     removed, pairs = -1, list[frozenset[int]]()
     for choice in question.choices or ():
@@ -140,7 +134,7 @@ def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
         yield f"| {title} | {cells[0]} | {cells[1]} |"
 
 
-def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) -> Iterator[str]:
+def trivial(scenes: Iterable[tuple[Scene, int, Sequence[format.Question]]], of: str) -> Iterator[str]:
     """The results of trivial methods, the depth of the chains that are asked for, and what options name."""
     right, options, depths = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
     for scene, number, questions in scenes:
@@ -167,10 +161,12 @@ def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) ->
         yield f"| {of} | explanatory targets without an ancestor collision | {share} |"
 
 
-def official(data: Path, file: str = "explanatory_train") -> Iterator[tuple[Scene, int, Sequence[Question]]]:
+def official(
+    data: Path, file: str = "explanatory_train"
+) -> Iterator[tuple[Scene, int, Sequence[format.Question]]]:
     """Official questions of the training split with their scenes' true events."""
-    events = read_scene_events(data / "ground_truth_train.jsonl.gz")
-    for number, record in read_questions(data / f"{file}.jsonl.gz").items():
+    events = format.read_scene_events(data / "ground_truth_train.jsonl.gz")
+    for number, record in format.read_questions(data / f"{file}.jsonl.gz").items():
         yield Scene(events_log(events[number])), number, record.questions
 
 
@@ -209,7 +205,7 @@ RANKED: Mapping[str, Mapping[str, Parameters]] = {
 """The methods that need no motion, by kind of question; the trivial ones are ranked beside them."""
 
 
-def statistics(scene: Scene, question: Question) -> Iterator[tuple[str, bool]]:
+def statistics(scene: Scene, question: format.Question) -> Iterator[tuple[str, bool]]:
     """Count a question: the name of each share, and whether the question is of it."""
     kind, choices = question.question_type, question.choices or []
     if kind == "descriptive":
@@ -273,7 +269,7 @@ SORTS = (
 )
 
 
-def _pairs_of(question: Question, scene: Scene) -> list[frozenset[int]]:
+def _pairs_of(question: format.Question, scene: Scene) -> list[frozenset[int]]:
     pairs = list[frozenset[int]]()
     for choice in question.choices or ():
         steps: list[ProgramStep] = []
@@ -282,7 +278,7 @@ def _pairs_of(question: Question, scene: Scene) -> list[frozenset[int]]:
     return pairs
 
 
-Asked = Sequence[tuple[Scene, int, Sequence[Question]]]
+Asked = Sequence[tuple[Scene, int, Sequence[format.Question]]]
 
 
 def match(columns: Mapping[str, Asked]) -> Iterator[str]:
@@ -332,10 +328,10 @@ def ranked(asked_of: Asked, kind: str, variants: Mapping[str, Parameters]) -> li
 
 def dataset(folder: Path) -> Asked:
     """A dataset's scenes with their questions."""
-    names = annotation_names(folder / "annotation.zip")
-    questions = read_questions(folder / "questions.json")
+    names = format.annotation_names(folder / "annotation.zip")
+    questions = format.read_questions(folder / "questions.json")
     return [
-        (Scene(annotation_log(decode_annotation(source))), number, questions[number].questions)
+        (Scene(annotation_log(format.decode_annotation(source))), number, questions[number].questions)
         for number, source in zip(names, sources_in(folder / "annotation.zip", names.values()), strict=True)
         if number in questions
     ]

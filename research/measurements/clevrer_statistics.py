@@ -19,16 +19,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from substrate.domains.clevrer.format import (
-    COLORS,
-    FRAMES,
-    MATERIALS,
-    SECONDS_PER_FRAME,
-    SHAPES,
-    Annotation,
-    CompactObject,
-    SceneEvents,
-)
+from substrate.domains.clevrer import format
 from substrate.generators.clevrer.events import EventType, WorldEvent, observed_events
 
 INTERVAL = 5
@@ -52,7 +43,7 @@ class Clip(msgspec.Struct, frozen=True):
     where motion is unknown.
     """
 
-    objects: tuple[CompactObject, ...]
+    objects: tuple[format.CompactObject, ...]
     events: tuple[WorldEvent, ...]
     paths: Mapping[int, Path]
 
@@ -61,7 +52,7 @@ class Clip(msgspec.Struct, frozen=True):
         return [event for event in self.events if event.type == kind]
 
 
-def annotated(annotation: Annotation) -> Clip:
+def annotated(annotation: format.Annotation) -> Clip:
     """The clip of an official annotation."""
     frames = annotation.motion_trajectory[::INTERVAL]
     paths = {
@@ -74,13 +65,16 @@ def annotated(annotation: Annotation) -> Clip:
         for thing in annotation.object_property
     }
     return Clip(
-        tuple(CompactObject(o.color, o.material, o.shape, o.object_id) for o in annotation.object_property),
+        tuple(
+            format.CompactObject(o.color, o.material, o.shape, o.object_id)
+            for o in annotation.object_property
+        ),
         tuple(observed_events(annotation)),
         paths,
     )
 
 
-def recorded(record: SceneEvents, paths: Mapping[int, Path] | None = None) -> Clip:
+def recorded(record: format.SceneEvents, paths: Mapping[int, Path] | None = None) -> Clip:
     """The clip of a compact event record, with the paths of its objects where they were tracked; points after
     the video are left out.
     """
@@ -94,7 +88,7 @@ def recorded(record: SceneEvents, paths: Mapping[int, Path] | None = None) -> Cl
         tuple(record.objects),
         tuple(events),
         {
-            name: [point for point in path if point[0] < FRAMES]
+            name: [point for point in path if point[0] < format.FRAMES]
             for name, path in sorted((paths or {}).items())
         },
     )
@@ -192,7 +186,7 @@ def _speeds(path: Path) -> Iterator[tuple[int, float]]:
     """Frame and mean speed (units/s) of every interval between two samples, but for those across a seam."""
     for (frame, *here), (after, *there) in pairwise(path):
         if after - frame == INTERVAL and frame not in _SEAMS:
-            yield frame, math.dist(here, there) / (INTERVAL * SECONDS_PER_FRAME)
+            yield frame, math.dist(here, there) / (INTERVAL * format.SECONDS_PER_FRAME)
 
 
 def _count(kind: EventType) -> Callable[[Clip], Iterable[Value]]:
@@ -263,7 +257,7 @@ def _entries(clip: Clip) -> Iterator[tuple[tuple[int, float, float], tuple[int, 
 
 
 def _entry_speeds(clip: Clip) -> Iterable[Value]:
-    return [math.dist(a[1:], b[1:]) / (INTERVAL * SECONDS_PER_FRAME) for a, b in _entries(clip)]
+    return [math.dist(a[1:], b[1:]) / (INTERVAL * format.SECONDS_PER_FRAME) for a, b in _entries(clip)]
 
 
 def _entry_headings(clip: Clip) -> Iterable[Value]:
@@ -314,9 +308,9 @@ def _range(start: float, stop: float, step: float) -> tuple[float, ...]:
 
 HISTOGRAMS: dict[str, Histogram] = {
     "objects": Histogram("objects a scene", lambda clip: [len(clip.objects)], (3, 4, 5, 6)),
-    "colours": Histogram("colour of an object", _look("color"), COLORS),
-    "materials": Histogram("material of an object", _look("material"), MATERIALS),
-    "shapes": Histogram("shape of an object", _look("shape"), SHAPES),
+    "colours": Histogram("colour of an object", _look("color"), format.COLORS),
+    "materials": Histogram("material of an object", _look("material"), format.MATERIALS),
+    "shapes": Histogram("shape of an object", _look("shape"), format.SHAPES),
     "collisions": Histogram("collisions a scene", _count("collision"), (0, 1, 2, 3, 4, 5)),
     "entries": Histogram("entries a scene", _count("in"), (0, 1, 2, 3, 4)),
     "exits": Histogram("exits a scene", _count("out"), (0, 1, 2, 3)),

@@ -11,11 +11,12 @@ import msgspec
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa, twin
 from orchestration.benchmarks.benchmark import Case, Explained, Logs
-from orchestration.studies.study import Part, Shares, Study, Weighed, named
+from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest, rests_on, rests_on_video
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
+from research.studies.shares import Shares, Weighed, named, tabled
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
@@ -113,6 +114,23 @@ def _part(
     )
 
 
+TABLE = Shares(
+    "What right answers rest on",
+    "Evidence: of the right answers of each benchmark's first cases (right choices, where there are "
+    "choices), how many rest on what. A log that is written from a record holds its events in their own "
+    "frames; a perceived log's are looked for in the generated record that the detector never saw.",
+    (
+        "benchmark",
+        "asked",
+        "the answer rests on",
+        "so many",
+        "right answers",
+        "share",
+        "95 % interval",
+    ),
+    PLACES,
+    pooled=True,
+)
 EVIDENCE = Study(
     name=KEY,
     profiles=GENERATED,
@@ -126,13 +144,5 @@ EVIDENCE = Study(
         _part(twin.TWIN),
     ),
     parameters=ROBUSTNESS.parameters,
-    shares=Shares(
-        "What right answers rest on",
-        "Evidence: of the right answers of each benchmark's first cases (right choices, where there are "
-        "choices), how many rest on what. A log that is written from a record holds its events in their own "
-        "frames; a perceived log's are looked for in the generated record that the detector never saw.",
-        ("benchmark", "asked", "the answer rests on", "so many", "right answers", "share", "95 % interval"),
-        PLACES,
-        pooled=True,
-    ),
+    **tabled(KEY, TABLE),
 )

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.benchmark import Case, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.studies.study import Part, Shares, Study, Weighed
+from orchestration.studies.study import Part, Study
 from research.baselines.shortcuts import last_word_rows, trivial_rows
 from research.benchmarks import GENERATED
 from research.domains.duality_trial import trials
 from research.studies.robustness import ROBUSTNESS
+from research.studies.shares import Shares, Weighed, tabled
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -77,6 +78,15 @@ def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[We
 
 # No row is promised: official questions have no near misses, and few keys give both verdicts on an object.
 _part = partial(Part, base=CLEVRER, free=None)
+TABLE = Shares(
+    "How hard the questions are",
+    "Questions: predictive ones of the first generated videos with other wrong choices, by "
+    "configuration; all questions by trivial methods: a number of CLEVRER's table is evidence as far as "
+    "it is above the best of them; and of all objects and collisions of which a key says both whether "
+    "the object is responsible and whether the two collide without it, how often it contradicts the "
+    "duality.",
+    ("benchmark", "asked", "input", "right or so", "n", "share", "95 % interval"),
+)
 QUESTIONS = Study(
     name=KEY,
     profiles=GENERATED,
@@ -110,13 +120,5 @@ QUESTIONS = Study(
         ),
     ),
     parameters=ROBUSTNESS.parameters,
-    shares=Shares(
-        "How hard the questions are",
-        "Questions: predictive ones of the first generated videos with other wrong choices, by "
-        "configuration; all questions by trivial methods: a number of CLEVRER's table is evidence as far as "
-        "it is above the best of them; and of all objects and collisions of which a key says both whether "
-        "the object is responsible and whether the two collide without it, how often it contradicts the "
-        "duality.",
-        ("benchmark", "asked", "input", "right or so", "n", "share", "95 % interval"),
-    ),
+    **tabled(KEY, TABLE),
 )

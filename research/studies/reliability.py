@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.rendering.figures import ALOE, FAINT, MARKED_POINTS, MEASURED, NS_DR, svg, whiskers
+from orchestration.rendering.figures import ALOE, FAINT, MEASURED, NS_DR, svg
 from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Drawn, Part, Study
 from research.benchmarks import GENERATED
@@ -22,6 +22,7 @@ from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
 from research.domains.perception.judge import Kind, gold_of, said
 from research.domains.perception.parameters import Perception
 from research.studies.robustness import ROBUSTNESS
+from research.studies.shares import MARKED_POINTS, whiskers
 from substrate.base.errors import ProgramError
 from substrate.base.files import write_json
 from substrate.domains.clevrer.explain import Chances, ground_of

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Annotated, Any
@@ -19,14 +20,16 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
+from orchestration.code import Declared
 from orchestration.studies.ablations import VARIANTS, asked_of, variant_rows
-from orchestration.studies.study import Condition, Part, Shares, Study, named
+from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.generators import inexact_films as clevrer_inexact
 from research.generators import inexact_graphs as gqa_inexact
 from research.generators import retold
 from research.generators.altered import altered
+from research.studies.shares import Shares, named, tabled
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import Annotation, decode_annotation
 from substrate.domains.clevrer.parameters import Parameters
@@ -60,6 +63,24 @@ class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Cases per benchmark whose right answers are explained, to count what they rest on."""
     questions: Annotated[int, Natural] = 0
     """CLEVRER's generated scenes that are asked about with other wrong choices."""
+
+
+@dataclass(frozen=True)
+class Condition(Declared):
+    """A change of a case before it is asked again.
+
+    Attributes:
+        label: its name in rows and tables.
+        change: from a case to the changed case; takes ``rng``, a separate random generator, and ``seed``.
+        of: the settings that are asked under it; empty for all.
+        elsewhere: true if it asks about another world, which needs generated data; that world's number of
+            questions may differ.
+    """
+
+    label: str
+    change: Callable[..., Case]
+    of: tuple[str, ...] = ()
+    elsewhere: bool = False
 
 
 def rows(
@@ -239,6 +260,16 @@ def _part(
     )
 
 
+TABLE = Shares(
+    "How fast results fall",
+    "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed "
+    "{seed} (profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the "
+    "input as it is; that of another world is its own simulation's.",
+    ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval"),
+    drawn=True,
+    about="What a user perceives will not be exact. Here the first questions of each benchmark are asked "
+    "again with a part of what is observed missed, moved or told otherwise.",
+)
 ROBUSTNESS = Study(
     name=KEY,
     profiles=GENERATED,
@@ -286,15 +317,6 @@ ROBUSTNESS = Study(
         ),
     ),
     parameters=Section(KEY, Robustness),
-    shares=Shares(
-        "How fast results fall",
-        "Robustness: the first cases of each benchmark asked again on input that is made inexact, by seed "
-        "{seed} (profile {profile}); accuracy per question, intervals Wilson, 95 %. The gold is that of the "
-        "input as it is; that of another world is its own simulation's.",
-        ("benchmark", "asked", "input", "right", "n", "accuracy", "95 % interval"),
-        drawn=True,
-        about="What a user perceives will not be exact. Here the first questions of each benchmark are asked "
-        "again with a part of what is observed missed, moved or told otherwise.",
-    ),
+    **tabled(KEY, TABLE),
 )
 """The parts by benchmark, in the order of the report."""

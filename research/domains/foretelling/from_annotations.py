@@ -15,14 +15,7 @@ from msgspec.structs import replace
 from research.domains.foretelling.annotated import bodies, observed
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.format import (
-    Annotation,
-    Collision,
-    Shape,
-    annotation_names,
-    decode_annotation,
-    tracks,
-)
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 
@@ -59,7 +52,7 @@ SOLVER = Law(
 class Free(Struct, frozen=True):
     """A lone body at two successive frames: speeds (units/s), distance moved (units), spins (radians/s)."""
 
-    shape: Shape
+    shape: format.Shape
     speed: float
     next_speed: float
     way: float
@@ -70,26 +63,29 @@ class Free(Struct, frozen=True):
 class Impact(Struct, frozen=True):
     """A collision of only two bodies: its annotation, and the mass of ``a`` relative to ``b``."""
 
-    annotation: Annotation
-    collision: Collision
+    annotation: format.Annotation
+    collision: format.Collision
     ratio: float
 
     @property
-    def shapes(self) -> tuple[Shape, Shape]:
+    def shapes(self) -> tuple[format.Shape, format.Shape]:
         """The shapes of the two bodies."""
-        shape: dict[int, Shape] = {o.object_id: o.shape for o in self.annotation.object_property}
+        shape: dict[int, format.Shape] = {o.object_id: o.shape for o in self.annotation.object_property}
         return shape[self.collision.object_ids[0]], shape[self.collision.object_ids[1]]
 
 
-def read_annotations(where: Path) -> list[Annotation]:
+def read_annotations(where: Path) -> list[format.Annotation]:
     """Read every annotation of a folder or zip, by scene."""
-    return [decode_annotation(source) for source in sources_in(where, annotation_names(where).values())]
+    return [
+        format.decode_annotation(source)
+        for source in sources_in(where, format.annotation_names(where).values())
+    ]
 
 
-def free_flight(annotation: Annotation) -> Iterator[Free]:
+def free_flight(annotation: format.Annotation) -> Iterator[Free]:
     """All pairs of successive frames in which a moving body is near no other."""
-    track = dict(sorted(tracks(annotation).items()))
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
+    track = dict(sorted(format.tracks(annotation).items()))
+    shapes: dict[int, format.Shape] = {o.object_id: o.shape for o in annotation.object_property}
     place = np.array(
         [[state.location[:2] for state in states] for states in track.values()]
     )  # body, frame, axis
@@ -111,7 +107,7 @@ def free_flight(annotation: Annotation) -> Iterator[Free]:
                 )
 
 
-def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
+def impacts(annotations: Sequence[format.Annotation], law: Law) -> list[Impact]:
     """Every collision whose two bodies have no other collision within the window."""
     lone: list[Impact] = []
     for annotation in annotations:
@@ -129,10 +125,12 @@ def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
     return lone
 
 
-def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tuple[float, float, float]]:
+def _changes(
+    annotation: format.Annotation, collision: format.Collision, law: Law
+) -> list[tuple[float, float, float]]:
     """The velocity (x, y) and spin that the impact added to each body."""
-    track = tracks(annotation)
-    shape: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
+    track = format.tracks(annotation)
+    shape: dict[int, format.Shape] = {o.object_id: o.shape for o in annotation.object_property}
     first, last = collision.frame_id - 1, min(collision.frame_id + 1, len(annotation.motion_trajectory) - 1)
     changes: list[tuple[float, float, float]] = []
     for name in collision.object_ids:
@@ -146,7 +144,7 @@ def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tup
     return changes
 
 
-def fit_law(annotations: Sequence[Annotation]) -> Law:
+def fit_law(annotations: Sequence[format.Annotation]) -> Law:
     """Fit each constant to the motion that shows only this constant, in the order of their dependence.
 
     Raises:
@@ -227,7 +225,7 @@ def _turning(free: Free, law: Law) -> float:
 def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
     """Impulse times arm over spin gained, per mass, for every cube hit well off its centre."""
     for impact in seen:
-        track = tracks(impact.annotation)
+        track = format.tracks(impact.annotation)
         for name, shape, (dx, dy, spin) in zip(
             impact.collision.object_ids,
             impact.shapes,

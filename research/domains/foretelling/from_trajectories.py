@@ -12,17 +12,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from research.domains.foretelling import predict
 from research.domains.foretelling.estimate import estimate, velocity_changes
-from research.domains.foretelling.predict import (
-    BAD,
-    Outlook,
-    Pair,
-    believe,
-    features,
-    met_pairs,
-    outlook,
-    states,
-)
 from research.domains.foretelling.sight import Belief, Sight
 from substrate.domains.clevrer.format import FRAMES, Sampled, SceneEvents, Shape
 from substrate.domains.clevrer.motion.engine import simulate
@@ -80,11 +71,11 @@ class Watched(Struct, frozen=True):
         }
         return {name: points for name, points in known.items() if points}
 
-    def met(self, at: int) -> set[Pair]:
+    def met(self, at: int) -> set[predict.Pair]:
         """Pairs that collided by a frame."""
         return {_pair(c.object) for c in self.events.collisions if c.frame <= at}
 
-    def truth(self, at: int, until: int = FRAMES - 1) -> set[Pair]:
+    def truth(self, at: int, until: int = FRAMES - 1) -> set[predict.Pair]:
         """Pairs that collide after a frame, both seen by then."""
         seen = self.seen(at)
         return {
@@ -98,7 +89,7 @@ class Watched(Struct, frozen=True):
         return any(name in c.object and after < c.frame <= until for c in self.events.collisions)
 
 
-def _pair(objects: tuple[int, int]) -> Pair:
+def _pair(objects: tuple[int, int]) -> predict.Pair:
     return (min(objects), max(objects))
 
 
@@ -219,7 +210,7 @@ def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
         known = {thing.id: thing for thing in w.scene.objects}
         seen = w.seen(at)
         guesses, met = (
-            met_pairs(known, seen, law=law, sight=sight),
+            predict.met_pairs(known, seen, law=law, sight=sight),
             {pair for pair in w.met(at) if set(pair) <= set(seen)},
         )
         right, guessed, true = right + len(guesses & met), guessed + len(guesses), true + len(met)
@@ -247,7 +238,9 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     normal = NormalDist().cdf
     bad = min(
         (core * k / 20 for k in range(20, 400)),
-        key=lambda s: abs(BAD * normal(-tenth / s) + (1 - BAD) * normal(-tenth / core) - 0.05),
+        key=lambda s: abs(
+            predict.BAD * normal(-tenth / s) + (1 - predict.BAD) * normal(-tenth / core) - 0.05
+        ),
     )
 
     return replace(
@@ -291,7 +284,7 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
     for at in AT:
         for w, evidence in zip(watched, known[at], strict=True):
             truth = w.truth(at)
-            for pair, row in sorted(features(evidence, w.met(at)).items()):
+            for pair, row in sorted(predict.features(evidence, w.met(at)).items()):
                 rows.append(row)
                 came.append(pair in truth)
     weights = _logistic(np.array(rows), np.array(came, dtype=float))
@@ -302,13 +295,13 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
     return replace(belief, cut=cut)
 
 
-def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Outlook]:
+def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[predict.Outlook]:
     """The outlook of every scene at a frame."""
-    outlooks: list[Outlook] = []
+    outlooks: list[predict.Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
-        here = states(known, w.seen(at), at, law=law, sight=sight)
-        outlooks.append(outlook(here, FRAMES - 1 - at, law=law, sight=sight))
+        here = predict.states(known, w.seen(at), at, law=law, sight=sight)
+        outlooks.append(predict.outlook(here, FRAMES - 1 - at, law=law, sight=sight))
     return outlooks
 
 
@@ -358,14 +351,14 @@ class Score(Struct, frozen=True):
 def score(
     watched: Sequence[Watched],
     at: int,
-    known: Sequence[Outlook],
+    known: Sequence[predict.Outlook],
     belief: Belief,
-    past: Sequence[set[Pair]] | None = None,
+    past: Sequence[set[predict.Pair]] | None = None,
 ) -> Score:
     """Compare predictions with the truth; ``past`` holds the pairs that met, by default the true ones."""
     count = Counter[str]()
     for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
-        chances = believe(evidence, w.met(at) if past is None else past[k], belief=belief)
+        chances = predict.believe(evidence, w.met(at) if past is None else past[k], belief=belief)
         predicted = {pair for pair, chance in chances.items() if chance >= belief.cut}
         truth = w.truth(at)
         count["right"] += len(predicted & truth)

@@ -24,16 +24,8 @@ from research.domains.perception.perceive import (
 )
 from research.domains.possible import PossibleEvent, PossibleScene
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, scene_iri
-from substrate.domains.clevrer.format import (
-    RADIUS,
-    Annotation,
-    Collision,
-    CompactObject,
-    Frame,
-    MotionState,
-    ObjectProperty,
-)
 from substrate.domains.clevrer.scene import Scene, lexical
 from substrate.log.event_log import EventLog
 
@@ -70,29 +62,31 @@ def perceived_log(video: Video, record: Perceived | None = None, belief: Belief 
     return log
 
 
-def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
+def _annotation(video: Video, record: Perceived, belief: Belief) -> format.Annotation:
     """The video as an annotation: the filter's states, with all visible bodies marked."""
     last = video.seen.last
     enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
     leaves = {event.object: event.frame for event in record.in_outs if event.type == "out"}
-    columns: list[list[MotionState]] = []
+    columns: list[list[format.MotionState]] = []
     for number in range(len(video.paths)):
         pieces = [piece for piece, _ in video.pieces(number, belief)]
-        column: list[MotionState] = []
+        column: list[format.MotionState] = []
         for frame in range(last + 1):
             piece = next((p for p in reversed(pieces) if p.start <= frame), pieces[0])
             (x, y), (vx, vy) = piece.at(frame), piece.velocity_at(frame)
             in_view = enters.get(number, 0) <= frame < leaves.get(number, last + 1)
-            place = (round(x, _DIGITS), round(y, _DIGITS), RADIUS)
+            place = (round(x, _DIGITS), round(y, _DIGITS), format.RADIUS)
             velocity = (round(vx, _DIGITS), round(vy, _DIGITS), 0.0)
-            column.append(MotionState(number, place, (0.0, 0.0, 0.0), velocity, (0.0, 0.0, 0.0), in_view))
+            column.append(
+                format.MotionState(number, place, (0.0, 0.0, 0.0), velocity, (0.0, 0.0, 0.0), in_view)
+            )
         columns.append(column)
-    return Annotation(
+    return format.Annotation(
         record.scene_index,
         "",
-        [ObjectProperty(o.id, o.color, o.material, o.shape) for o in record.objects],
-        [Frame(frame, [column[frame] for column in columns]) for frame in range(last + 1)],
-        [Collision(event.object, event.frame, (0.0, 0.0, 0.0)) for event in record.collisions],
+        [format.ObjectProperty(o.id, o.color, o.material, o.shape) for o in record.objects],
+        [format.Frame(frame, [column[frame] for column in columns]) for frame in range(last + 1)],
+        [format.Collision(event.object, event.frame, (0.0, 0.0, 0.0)) for event in record.collisions],
     )
 
 
@@ -180,7 +174,7 @@ def read_back(log: EventLog, scene_index: int) -> PossibleScene:
         who = sorted(int(name[:-1].rpartition(":")[2]) for name in taking[f"<{subject}>"])
         events.append(PossibleEvent(int(lexical(frame)), _KINDS[class_], tuple(who), probability))
     things = [
-        CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]
+        format.CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]
         for number, thing in sorted(scene.objects.items())
     ]
     return PossibleScene(scene_index, scene.end + 1, things, sorted(events))

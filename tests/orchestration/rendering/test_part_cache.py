@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.rendering.figures import Fall, fall
+from orchestration.rendering.figures import Curve, ablation_curve
 from orchestration.rendering.part_cache import SHOWN, PartCache
 
 Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
@@ -30,7 +30,7 @@ def make() -> Make:
 
 def test_a_part_is_made_once_for_what_it_shows(tmp_path: Path, make: Make) -> None:
     made, of = make
-    cache = PartCache(tmp_path, fall)
+    cache = PartCache(tmp_path, ablation_curve)
     for name in ("first", "second"):
         out = tmp_path / name
         (out / "answers").mkdir(parents=True)
@@ -39,14 +39,14 @@ def test_a_part_is_made_once_for_what_it_shows(tmp_path: Path, make: Make) -> No
     assert made == ["text"]
     cache.part(["gqa", 29], of("other"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "other"
-    PartCache(tmp_path, Fall).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
+    PartCache(tmp_path, Curve).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
     assert made == ["text", "other", "by other code"]
 
 
 @pytest.mark.parametrize("damaged", ["pages/answers/page.html", "said.json"])
 def test_a_damaged_part_is_made_anew(tmp_path: Path, make: Make, damaged: str) -> None:
     made, of = make
-    cache = PartCache(tmp_path, fall)
+    cache = PartCache(tmp_path, ablation_curve)
     cache.part("gqa", of("text"), tmp_path / "first")
     (place,) = (tmp_path / SHOWN).iterdir()
     (place / damaged).unlink()

@@ -1,0 +1,229 @@
+"""The shares that a study counted: a table, and a figure for each benchmark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from markupsafe import Markup
+
+from orchestration.rendering import figures
+from orchestration.rendering.tables import FORMATS, Place, Table, read_list, write_csv
+from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.scores import count_of
+from orchestration.scoring.statistics import wilson
+from orchestration.stage import Stage
+from orchestration.studies.study import Part, Study, counted
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import kind_of
+from substrate.base.files import write_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKED_POINTS: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
+_ABOVE: dict[str, Any] = {
+    "loc": "lower center",
+    "bbox_to_anchor": (0.4, 1.0),
+    "ncols": 2,
+    "fontsize": 9,
+    "handlelength": 1.2,
+}
+"""The style of a legend above its figure."""
+
+
+FALLS = "falls.json"
+"""The counts behind a study's table and figures."""
+
+
+class Shares(NamedTuple):
+    """The table of a study: a row for each setting and condition among its rows' subsets.
+
+    Attributes:
+        title: its heading in the report.
+        caption: its caption, with ``{seed}`` and ``{profile}``; a list of the measured data is added.
+        heads: its columns.
+        conditions: their order in the table; if empty, the order of their first rows.
+        pooled: true for shares of all answers of a setting, false for shares of a condition's answers.
+        drawn: whether the counts are also written as CSV and JSON, with a figure for each part.
+        about: the report's text above those figures.
+    """
+
+    title: str
+    caption: str
+    heads: Sequence[str]
+    conditions: Sequence[str] = ()
+    pooled: bool = False
+    drawn: bool = False
+    about: str = ""
+
+
+def named(setting: str, condition: str) -> str:
+    """Name the subset of rows of a setting under a condition."""
+    return f"{setting}: {condition}"
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A number of answers of a case that have something in common."""
+
+    benchmark: str
+    split: str
+    subset: str
+    scene: int | str
+    n: int
+    correct: bool = True
+
+
+def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
+    """The shares of some counts, and the distances to the lower and upper bounds of their 95 % intervals.
+
+    >>> whiskers([(1, 2)], whole=1)[0]
+    [0.5]
+    """
+    shares = [whole * correct / n for correct, n in counts]
+    bounds = [wilson(correct, n) for correct, n in counts]
+    # By a rounding error a bound may lie on the wrong side of its estimate.
+    below = [max(0.0, share - whole * low) for share, (low, _) in zip(shares, bounds, strict=True)]
+    above = [max(0.0, whole * high - share) for share, (_, high) in zip(shares, bounds, strict=True)]
+    return shares, [below, above]
+
+
+class Point(msgspec.Struct, frozen=True):
+    """A share: ``correct`` of ``n`` questions under a condition."""
+
+    setting: str
+    condition: str
+    n: int
+    correct: int
+
+
+class Fall(msgspec.Struct, frozen=True):
+    """The fall of a benchmark's accuracy over conditions, a point per setting and condition."""
+
+    name: str
+    title: str
+    points: list[Point]
+
+
+def fall(name: str, series: Fall, *, alone: bool = False) -> str:
+    """Draw accuracy with its interval: a line per condition, a mark per setting.
+
+    Args:
+        alone: whether the figure is a separate file rather than an element of the report.
+    """
+    conditions, settings = (
+        list(dict.fromkeys(getattr(point, of) for point in series.points)) for of in ("condition", "setting")
+    )
+    colours = (figures.MEASURED, figures.NS_DR, figures.ALOE, figures.PAPER, figures.INK)
+
+    def draw(axes: Axes) -> None:
+        for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
+            points = [point for point in series.points if point.setting == setting and point.n]
+            values, errors = whiskers([(point.correct, point.n) for point in points])
+            apart = 0.14 * (place - (len(settings) - 1) / 2)
+            lines = [conditions.index(point.condition) + apart for point in points]
+            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
+            axes.errorbar(values, lines, xerr=errors, **style)
+        axes.set_yticks(range(len(conditions)), conditions)
+        axes.invert_yaxis()
+        axes.set_xlabel("accuracy per question, %")
+        axes.grid(visible=False, axis="y")
+        axes.legend(**_ABOVE)
+
+    about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
+    return figures.svg(name, about, draw, series, height=1.4 + 0.3 * len(conditions), alone=alone)
+
+
+def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
+    """A table with a row for each setting and condition; missing counts appear as not measured."""
+    points = [(fall.title, point) for fall in falls for point in fall.points]
+    rows: list[list[str]] = []
+    for title, point in points:
+        right, n = point.correct, point.n
+        shares = [share(right, n), bounds(right, n)] if n else ["not measured", ""]
+        rows.append([title, point.setting, point.condition, f"{right:,}", f"{n:,}", *shares])
+    beside: list[Place] = [""] * (len(heads) - 1)
+    return Table(
+        caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads], [*beside, "below"]
+    )
+
+
+def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
+    """The same rows as lines of a CSV file, heads first; proportions have six digits."""
+    heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    points = [(fall.name, of, count_of(of.correct, of.n)) for fall in falls for of in fall.points if of.n]
+    lines = [
+        (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
+        for name, of, count in points
+    ]
+    return [heads, *lines]
+
+
+def tabled(study: str, shares: Shares) -> dict[str, Any]:
+    """The fields of a study that has a table."""
+    drawn = {"figures": partial(figures_of, study, shares.about)} if shares.drawn else {}
+    return {"title": shares.title, "stages": partial(table_stages, shares), **drawn}
+
+
+def figures_of(study: str, about: str, workspace: Workspace) -> tuple[str, list[tuple[str, Markup]]]:
+    """The text about a study's figures, and the title and figure of each benchmark, for the report."""
+    falls = read_list(workspace.artifacts / study / FALLS, Fall)
+    there = (series for series in falls if any(point.n for point in series.points))
+    return about, [(series.title, Markup(fall(f"fall-{series.name}", series))) for series in there]
+
+
+def table_stages(shares: Shares, study: Study) -> list[Stage]:
+    """Make the stage of a study's table and of the figures of the same counts."""
+    outs = [study.file(f"table.{suffix}") for suffix in FORMATS]
+    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
+    if shares.drawn:
+        about += ", and a figure of each benchmark"
+        drawn = ("table.csv", FALLS, *(f"{part.name}.svg" for part in study.parts))
+        outs += map(study.file, drawn)
+    rows = [f"{study.name}/{part.name}" for part in study.parts]
+    data = [f"{part.base.source.name}/dataset" for part in study.parts]
+    needs = tuple(dict.fromkeys([*rows, *data]))
+    make = partial(make_table, study, shares)
+    return [Stage(f"tables/{study.name}", tuple(outs), make, f"{about}.", needs=needs, parameters=("seed",))]
+
+
+def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Count a study's rows by setting and condition, and write the counts as a table."""
+    falls = [_fall(study, shares, part, workspace) for part in study.parts]
+    sources = dict.fromkeys(
+        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
+    )
+    caption = shares.caption.format(seed=workspace.settings.seed, profile=workspace.settings.profile)
+    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", shares.heads)
+    for suffix, out in zip(FORMATS, outs, strict=False):
+        out.write_text(table.render(suffix), "utf-8")
+    if shares.drawn:
+        lines, counts, *drawings = outs[len(FORMATS) :]
+        write_csv(lines, lines_of(falls))
+        write_json(counts, falls, indent=1)
+        for curve, out in zip(falls, drawings, strict=True):
+            out.write_text(fall(f"fall-{curve.name}", curve, alone=True), "utf-8")
+    return {"rows": len(table.rows)}
+
+
+def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
+    """The counts of a part, for its table."""
+    subsets = counted(workspace.path(study.rows_file(part))).items()
+    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
+    pools: Counter[str] = Counter()
+    for (setting, _), count in counts.items():
+        pools[setting] += count.total()
+    order = shares.conditions or dict.fromkeys(condition for _, condition in counts)
+    pairs = part.pairs or [
+        pair for setting in pools for pair in ((setting, c) for c in order) if pair in counts
+    ]
+    points: list[Point] = []
+    for setting, condition in pairs:
+        count = counts.get((setting, condition), Counter[bool]())
+        n = pools[setting] if shares.pooled else count.total()
+        points.append(Point(setting, condition, n, count[True]))
+    return Fall(part.name, part.base.title, points)
