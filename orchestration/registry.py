@@ -9,29 +9,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from orchestration.base.beyond import beyond
-from orchestration.benchmarks import baselines
-from orchestration.benchmarks.babi import BABI
+from orchestration.benchmarks import babi, baselines, clevrer, comphy, gqa, twin
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
-from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.benchmarks.comphy import COMPHY
-from orchestration.benchmarks.gqa import GQA
-from orchestration.benchmarks.twin import TWIN
-from orchestration.studies.ablations import ABLATIONS
-from orchestration.studies.ablations import STUDY as ABLATION_STUDY
+from orchestration.studies import ablations
 from orchestration.studies.study import Study
 
 _BENCHMARKS: tuple[Benchmark | str, ...] = (
-    CLEVRER,
+    clevrer.CLEVRER,
     "research.benchmarks.official:CLEVRER_VALIDATION",
     "research.benchmarks.perceived:PERCEIVED",
     "research.benchmarks.official:PERCEIVED_ASIDE",
     "research.benchmarks.official:PERCEIVED_WORLDS",
-    COMPHY,
+    comphy.COMPHY,
     "research.benchmarks.comphy_inferred:COMPHY_INFERRED",
-    BABI,
+    babi.BABI,
     "research.benchmarks.official:BABI_10K",
     "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
-    GQA,
+    gqa.GQA,
     "research.benchmarks.official:GQA_PROGRAMS",
     "research.benchmarks.gqa_scenes:GQA_SCENES",
     "research.benchmarks.truths:DESCRIPTIVE",
@@ -43,8 +37,8 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,
     baselines.GQA_EXTRACTOR,
-    ABLATIONS,
-    TWIN,
+    ablations.ABLATIONS,
+    twin.TWIN,
     baselines.TWIN_DIRECT,
     "research.benchmarks.readers:TWIN_REASONED",
     "research.benchmarks.readers:TWIN_WITH_SEARCH",
@@ -53,7 +47,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
 )
 """The benchmarks in the order of the report. Those of `research` are given by name and left out if absent."""
 _STUDIES: tuple[Study | str, ...] = (
-    ABLATION_STUDY,
+    ablations.STUDY,
     "research.studies.robustness:ROBUSTNESS",
     "research.studies.reliability:RELIABILITY",
     "research.studies.questions:QUESTIONS",

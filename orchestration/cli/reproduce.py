@@ -136,13 +136,8 @@ def _run(
     from orchestration.base.project_lock import project_lock
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import instance, run_stages
-    from orchestration.experiments.making import begin
-    from orchestration.experiments.record import open_experiment
-    from orchestration.ledger.changes import changes_here
-    from orchestration.ledger.dvc import modified, settle
-    from orchestration.ledger.pinned import drift, pinned_outs
-    from orchestration.ledger.records import fingerprint, ledger_of, read_records
-    from orchestration.ledger.soundness import require_sound
+    from orchestration.experiments.experiment import begin, open_experiment
+    from orchestration.ledger import drift, dvc, pinned, records, soundness
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.conclusion import concluded
@@ -160,8 +155,8 @@ def _run(
     with project_lock(workspace.root):
         before = source_digest(workspace.root)
         if not overrides:
-            require_sound(workspace.root, used, STAGES)
-        held = pinned_outs(workspace.root, used)
+            soundness.require_sound(workspace.root, used, STAGES)
+        held = pinned.pinned_outs(workspace.root, used)
         if workspace.experiment:
             begin(workspace, overrides)
         with stages_told(names) as how:
@@ -170,15 +165,16 @@ def _run(
             )
             ran = run_stages(names, resource, partial(instance, workspace.root), f"reproduce_{only or used}")
         doing("comparing with the pins")
-        usual = is_usual(workspace)
         reused = [name for name in names if how.get(name) == "reused"]
         drifted: dict[str, str] = {}
-        if not overrides:
-            drifted = settle(workspace, stages, names, reused) if usual else modified(drift(workspace))
+        if not overrides and is_usual(workspace):
+            drifted = dvc.settle(workspace, stages, names, reused)
+        elif not overrides:
+            drifted = dvc.modified(pinned.drift(workspace))
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
-    _, last = read_manifest(ledger_of(workspace)).outcomes.get(only or "", ("", {"checks": []}))
+    _, last = read_manifest(records.ledger_of(workspace)).outcomes.get(only or "", ("", {"checks": []}))
     checks = [line for line in last["checks"] if line.partition(":")[0] not in ran]
     checks += [
         f"{name}: {check.check_name}: {check.description}"
@@ -198,7 +194,7 @@ def _run(
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
-        moved=change_lines(changes_here(workspace, stages, names)) if drifted else (),
+        moved=change_lines(drift.changes_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,
@@ -206,9 +202,9 @@ def _run(
     )
     if not overrides:
         # What this run pinned is pinned for the next one.
-        now = _against(pinned_outs(workspace.root, used), workspace, stages, names)
-        records = read_records(workspace)
-        made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in names)
+        now = _against(pinned.pinned_outs(workspace.root, used), workspace, stages, names)
+        kept = records.read_records(workspace)
+        made = ((records.fingerprint(stages, stages[name], workspace), kept.get(name)) for name in names)
         # Code or parameters may have changed meanwhile, or a stage must run again.
         if source_digest(workspace.root) == before and all(fresh.repeats(known) for fresh, known in made):
             record_outcome(workspace.root, used, only, msgspec.structs.replace(done, **now))

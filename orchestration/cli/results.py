@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,7 @@ def reproduce(
     if tables:
         from orchestration.cli.reproduce import tables_of
         from orchestration.cli.tables import on_terminal
-        from orchestration.experiments.record import open_experiment
+        from orchestration.experiments.experiment import open_experiment
         from orchestration.project import find_root, open_workspace
 
         workspace = open_workspace(done.profile, tuple(set_))
@@ -80,8 +81,7 @@ def materialize(
 ) -> None:
     """Run one stage on existing inputs."""
     with running():
-        from orchestration.dagster.resources import WorkspaceResource
-        from orchestration.dagster.run import RunError, instance, run_stages
+        from orchestration.dagster import run
         from orchestration.ledger.dvc import keep_code
         from orchestration.project import open_workspace
         from orchestration.stages.graph import stages_in
@@ -95,10 +95,10 @@ def materialize(
             raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
         require_data(stages, stage, workspace)
         with stages_told([stage]):
-            resource = WorkspaceResource(profile=used, force=force)
+            resource = run.WorkspaceResource(profile=used, force=force)
             try:
-                run_stages([stage], resource, lambda: instance(workspace.root))
-            except RunError as error:
+                run.run_stages([stage], resource, partial(run.instance, workspace.root))
+            except run.RunError as error:
                 # The user changed the parameters, and asked for no stage that the check keeps from the data.
                 if not is_of_other_parameters(stages[stage], workspace):
                     raise
@@ -143,8 +143,8 @@ def verify(
     mended: list[str] = []
     doing("loading the pipeline")
     with running():
-        from orchestration.dagster.run import recompute as compute
-        from orchestration.ledger.verification import verify_files, verify_profile
+        from orchestration.dagster import run
+        from orchestration.ledger import verification
         from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_text, verdict
         from orchestration.stages.graph import STAGES, stages_in
@@ -154,31 +154,22 @@ def verify(
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:
-            report = verify_files(root, profile, STAGES, error)
+            report = verification.verify_files(root, profile, STAGES, error)
         else:
             stages = stages_in(workspace)
             if repair:
-                from orchestration.dagster.resources import WorkspaceResource
-                from orchestration.dagster.run import instance, run_stages
-                from orchestration.ledger.verification import repair as bring_back
-                from orchestration.registry import SOURCES
-                from orchestration.stage import computable
-                from orchestration.workspace.real import absent
-
-                resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
-                there = computable(stages, absent(workspace, SOURCES.values()))
-                mended += bring_back(
-                    workspace, there, lambda names: run_stages(names, resource, lambda: instance(root))
-                )
+                resource = run.WorkspaceResource(profile=workspace.settings.profile, force=True)
+                again = partial(run.run_stages, workspace=resource, where=partial(run.instance, root))
+                mended += verification.repair(workspace, stages, again)
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with stages_told(names):
-                    compute(names, profile, folder)
+                    run.recompute(names, profile, folder)
                 doing("comparing with the pins")
 
             doing("holding every file against its hash")
             recomputing = computing if recompute else None
-            report = verify_profile(workspace, stages, recompute=recomputing, since=since)
+            report = verification.verify_profile(workspace, stages, recompute=recomputing, since=since)
     for line in mended:
         note(line)
     give(report, render_text(report).split("\n")[:-1], json=json, closing=verdict(report))
@@ -214,16 +205,14 @@ def accept(
         verdicts = verdicts_here(workspace)
         if not json:
             say("\n".join(change_lines(moved) or ["no number and no answer changed"]))
-            say(
-                "\n".join(map(str, changed_verdicts(workspace.root, verdicts)))
-                or "no verdict on a claim changed"
-            )
+            changed = changed_verdicts(workspace.root, verdicts)
+            say("\n".join(map(str, changed)) or "no verdict on a claim changed")
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
             accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
             if workspace.settings.profile in PROFILES:
                 pin_verdicts(workspace.root, verdicts)
-    changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
-    lines = [f"{done}; changed stages: {len(changed)}", *changed]
+    done = "would be pinned" if dry_run else "pinned"
+    lines = [f"{done}; changed stages: {len(acceptance.stages)}", *acceptance.stages]
     give({"acceptance": acceptance, "moved": moved}, ["\n  ".join(lines)], json=json)

@@ -15,7 +15,7 @@ from orchestration.base.progress import advance, ended, logging_to, task_figures
 from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.dagster.previews import preview
 from orchestration.dagster.resources import WorkspaceResource, box_of, is_apart
-from orchestration.experiments.making import take_needs
+from orchestration.experiments.experiment import take_needs
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES

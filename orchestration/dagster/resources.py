@@ -17,7 +17,7 @@ from sqlalchemy import Engine, event
 
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
-from orchestration.experiments.making import begin, drop, finish
+from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.dvc import settle
 from orchestration.ledger.soundness import require_pins, require_sound
 from orchestration.project import is_usual, open_run

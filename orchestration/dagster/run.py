@@ -22,7 +22,7 @@ from orchestration.dagster import own_runs
 from orchestration.dagster.assets import asset_key, assets_of
 from orchestration.dagster.checks import checks_of
 from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, box_of, settings_of
-from orchestration.experiments.making import begin
+from orchestration.experiments.experiment import begin
 from orchestration.stage import Stages
 from orchestration.stages.graph import stages_in
 from orchestration.stages.standing import to_run

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.experiments.record import open_experiment, read_experiment
-from orchestration.ledger.changes import Changes, compare_results
-from orchestration.ledger.drift import Cause, causes, explained
+from orchestration.experiments.experiment import open_experiment, read_experiment
+from orchestration.ledger.drift import Cause, Changes, causes, compare_results, explained
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.pinned import measured, read_pins
 from orchestration.ledger.records import digests, read_records

@@ -15,8 +15,16 @@ import msgspec
 
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.changes import Changes, compare_results
-from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, file_differences
+from orchestration.ledger.drift import (
+    Cause,
+    Changes,
+    Difference,
+    causes,
+    compare_results,
+    differences,
+    explained,
+    file_differences,
+)
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
@@ -287,6 +295,7 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
         PinError: the file of pins is damaged.
     """
     root, profile = workspace.root, workspace.settings.profile
+    stages = computable(stages, absent(workspace, SOURCES.values()))
     left = lost = pinned.drift(workspace)
     if lost and not pinned.broken(root, profile).keys() & {*pinned.IN_DVC}:
         dvc.check_out(root, lost)

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence, Sized
 from itertools import groupby
 
 from orchestration.experiments.comparison import Compared
-from orchestration.experiments.record import Experiment
-from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
-from orchestration.ledger.drift import Difference
+from orchestration.experiments.experiment import Experiment
+from orchestration.ledger.drift import Changes, ComparedNumber, ComparedRow, Difference
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn

@@ -17,7 +17,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.code import code_of
-from orchestration.experiments.making import put
+from orchestration.experiments.experiment import put
 from orchestration.ledger.records import read_records
 from orchestration.stage import Stages, needed
 from orchestration.workspace.folders import Workspace

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from orchestration.experiments.making import take
+from orchestration.experiments.experiment import take
 from orchestration.ledger.manifest import Made, changed
 from orchestration.ledger.pinned import pinned_outs, read_pins
 from orchestration.ledger.records import fingerprint, keep_records, read_records
