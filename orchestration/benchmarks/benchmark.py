@@ -19,16 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 import msgspec
 
 from orchestration.benchmarks.declared import BEYOND as BEYOND
-from orchestration.benchmarks.declared import (
-    GENERATED,
-    NO_SECTION,
-    Data,
-    Release,
-    Section,
-    Table,
-    Wording,
-    belongs,
-)
+from orchestration.benchmarks.declared import NO_SECTION, Data, Release, Section, Table, Wording, belongs
 from orchestration.benchmarks.declared import Natural as Natural
 from orchestration.code import Declared
 from orchestration.scoring.counting import METRICS, RIGHT, Metric
@@ -41,6 +32,7 @@ from substrate.generators.world import World
 from substrate.log.event_log import EventLog
 
 T = TypeVar("T")
+GENERATED = Release("generated", "")
 Files = Mapping[str, Path]
 """Input files or folders by role, such as ``annotations`` and ``questions``."""
 
@@ -147,7 +139,7 @@ class Source(Declared):
         data: the type of its part of a profile.
         inputs: the roles of its files, each with possible names in a dataset's folder.
         cases: reads the cases of some files.
-        official: its official files.
+        official: its official files; :data:`GENERATED` if there are none.
         world: the generator of its cases, if there is one.
         size: the amount of data in a generated profile, in words.
         note: an addition to a table's description of the data's origin.

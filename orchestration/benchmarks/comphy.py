@@ -23,15 +23,9 @@ from substrate.base.numbered import sources_in
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.clevrer.picture import scene_timeline
+from substrate.domains.comphy import format
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
-from substrate.domains.comphy.format import (
-    Target,
-    TargetQuestions,
-    decode_target,
-    read_questions,
-    target_names,
-)
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import Emitter, TargetScene
@@ -39,7 +33,7 @@ from substrate.domains.rows import Row
 from substrate.generators.comphy.release import WORLD
 
 VIDEO = NamedNode(f"{NAMESPACE}video")
-_questions = msgspec.json.Decoder(TargetQuestions)
+_questions = msgspec.json.Decoder(format.TargetQuestions)
 _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -54,8 +48,8 @@ class ComphyData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """Read ComPhy's cases: the annotations of a target and of its references, and the target's questions."""
     annotations = files["annotations"]
-    names = target_names(annotations)
-    raw_questions = read_questions(files["questions"]).raw if "questions" in files else {}
+    names = format.target_names(annotations)
+    raw_questions = format.read_questions(files["questions"]).raw if "questions" in files else {}
     scenes = bm.asked_scenes(names, raw_questions, files, annotations, only, unasked)
 
     def each() -> Iterator[bm.Case]:
@@ -71,7 +65,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(
-    hidden: Callable[[Target], Iterable[Spelled]] | None, case: bm.Case, parameters: Parameters
+    hidden: Callable[[format.Target], Iterable[Spelled]] | None, case: bm.Case, parameters: Parameters
 ) -> list[bm.NamedLog]:
     """Make a target's log, with or without the properties that the reference videos show.
 
@@ -80,7 +74,7 @@ def logs(
     """
     file = case.source.rpartition(":")[0]
     videos = [(f"{file}:{name}", bytes(data)) for name, data in _record.decode(case.record).items()]
-    target = decode_target(int(case.scene), videos)
+    target = format.decode_target(int(case.scene), videos)
     if parameters.infer_properties and hidden is None:
         raise ParameterError(
             "mass and charge cannot be inferred here",
@@ -157,9 +151,11 @@ def setting(
         ),
         parameters=parameters,
         rows=partial(rows, name, simulator),
-        explain=partial(explain_asked, TargetQuestions, partial(explain_question, simulator=simulator)),
+        explain=partial(
+            explain_asked, format.TargetQuestions, partial(explain_question, simulator=simulator)
+        ),
         picture=picture,
-        wordings=partial(wordings_of, TargetQuestions),
+        wordings=partial(wordings_of, format.TargetQuestions),
         declared={"logs": lambda data: data.targets},
         about=about,
         **own,

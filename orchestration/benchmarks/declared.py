@@ -74,10 +74,6 @@ class Release(NamedTuple):
     unpack: Callable[[Mapping[str, Path], Path], None] | None = None
 
 
-GENERATED = Release("generated", "")
-"""The release of data that are only generated."""
-
-
 def belongs(own: Collection[str], profile: str) -> bool:
     """Tell whether a source, a benchmark or a study belongs to a profile.
 

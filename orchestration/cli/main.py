@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,9 +16,6 @@ from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
-
-if TYPE_CHECKING:
-    from orchestration.benchmarks.benchmark import Interpreted
 
 SECTIONS = {
     "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
@@ -247,10 +244,15 @@ def logs(
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
     from orchestration.project import open_workspace
+    from orchestration.registry import INTERPRETED
     from orchestration.spark.all_logs import ask_deltas, ask_each
+    from substrate.base.errors import ParameterError
     from substrate.base.limits import LIMITS
 
-    workspace, benchmark = open_workspace(profile, tuple(set_)), _with_logs(name)
+    if (benchmark := INTERPRETED.get(name)) is None:
+        hint = f"Choose one of {', '.join(INTERPRETED)}"
+        raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=hint)
+    workspace = open_workspace(profile, tuple(set_))
     timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
     if sparql is not None:
         answer = ask_each(workspace, benchmark, sparql, tick, timeout, limit)
@@ -259,17 +261,6 @@ def logs(
     table = [answer.columns, *answer.rows]
     lines = ("\t".join("" if value is None else str(value) for value in row) for row in table)
     give([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], lines, json=json)
-
-
-def _with_logs(name: str) -> Interpreted:
-    """Find a benchmark with logs by its name."""
-    from orchestration.registry import INTERPRETED
-    from substrate.base.errors import ParameterError
-
-    if (benchmark := INTERPRETED.get(name)) is None:
-        known = ", ".join(INTERPRETED)
-        raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=f"Choose one of {known}")
-    return benchmark
 
 
 @app.command()

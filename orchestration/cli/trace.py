@@ -125,11 +125,8 @@ def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
     entries = [(listing.entry(hit.name), hit.how) for hit in hits]
     rows = [(entry.name, entry.paper or "", _measured_text(entry), _HITS[how]) for entry, how in entries]
     hit_entries = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries]
-    give(hit_entries, _table(("name", "paper", "measured", "the figure is"), rows), json=json)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return drawn(heads, rows, "github", words=True).split("\n")
+    table = drawn(("name", "paper", "measured", "the figure is"), rows, "github", words=True)
+    give(hit_entries, table.split("\n"), json=json)
 
 
 def _measured_text(entry: Entry) -> str:

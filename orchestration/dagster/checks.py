@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
 
@@ -84,20 +84,21 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        beside = _beside_pins(stage, resource, data)
-        if not beside.changed:
+        changed, why = _beside_pins(stage, resource, data)
+        if not changed:
             # A result that was compared with nothing is not as pinned; it stops no run either.
-            level = severity if beside.compared else WARN
-            return dg.AssetCheckResult(passed=beside.compared, severity=level, description=beside.why)
+            compared = changed is not None
+            level = severity if compared else WARN
+            return dg.AssetCheckResult(passed=compared, severity=level, description=why)
         opened = resource.open()
         words, because, metadata = _drift(opened, stages, stage)
-        told = f"{', '.join(beside.changed)} is modified against its pin"
+        told = f"{', '.join(changed)} is modified against its pin"
         told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
         if data:
             told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
         else:
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
-        metadata["files that differ"] = "\n".join(beside.changed)
+        metadata["files that differ"] = "\n".join(changed)
         metadata["report"] = dg.MetadataValue.asset(asset_key("report/html", opened.settings.profile))
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
@@ -140,35 +141,27 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     return words, "; ".join(map(str, why)), metadata
 
 
-class _BesidePins(NamedTuple):
-    """A stage's outs whose bytes differ from the pins, a description, and whether the stage was compared."""
-
-    changed: list[str]
-    why: str
-    compared: bool
-
-
-def _beside_pins(stage: Stage, resource: WorkspaceResource, data: bool) -> _BesidePins:
-    """Compare a stage's outs with the pins, but not in a run with other parameters.
+def _beside_pins(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[list[str] | None, str]:
+    """Return the outs that differ from the pins, and a description; ``None`` if they were not compared, as in
+    a run with other parameters.
 
     Raises:
         PinError: the pins are damaged or missing.
     """
     if os.environ.get("DVC_EXP_BASELINE_REV") and not data:
-        why = "not compared with the pins: an experiment, which `dvc metrics diff` compares"
-        return _BesidePins([], why, False)
+        return None, "not compared with the pins: an experiment, which `dvc metrics diff` compares"
     if resource.overrides:
-        return _BesidePins([], "not compared with the pins: the run has other parameters", False)
+        return None, "not compared with the pins: the run has other parameters"
     workspace = resource.open()
     require_pins(workspace.root, workspace.settings.profile)
     pins = pinned_outs(workspace.root, workspace.settings.profile)
     paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
     held = {name: path for name, path in paths.items() if name in pins}
     if not held:
-        return _BesidePins([], "not compared: nothing is pinned", False)
+        return None, "not compared: nothing is pinned"
     new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
     changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return _BesidePins(changed, f"every out is as pinned{new}", True)
+    return changed, f"every out is as pinned{new}"
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:

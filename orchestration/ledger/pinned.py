@@ -193,11 +193,6 @@ def _pin_file(root: Path, profile: str) -> PinFile:
     return file
 
 
-def _pinned(root: Path, profile: str) -> dict[str, Made]:
-    """Return each stage's record from the file of pins."""
-    return _pin_file(root, profile).stages
-
-
 def damaged(root: Path, name: str, others: int = 0) -> PinError:
     """Return the error for a damaged or missing file of the record, by its path in the project.
 
@@ -231,7 +226,7 @@ def read_pins(root: Path, profile: str) -> Pins:
     Raises:
         PinError: the file of pins is damaged.
     """
-    stages, basis = _pinned(root, profile), read_manifest(ledger_at(root, profile)).pinned
+    stages, basis = _pin_file(root, profile).stages, read_manifest(ledger_at(root, profile)).pinned
     files = {path.relative_to(root).as_posix(): path for path in (root / "pins" / profile).glob("*.jsonl")}
     pins = with_rows(stages, {name: path.read_bytes() for name, path in files.items()}, profile)
     for name, made in basis.items():
@@ -253,17 +248,23 @@ def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: s
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
-    return {out: digest for made in _pinned(root, profile).values() for out, digest in made.outs.items()}
+    return {
+        out: digest for made in _pin_file(root, profile).stages.values() for out, digest in made.outs.items()
+    }
 
 
 def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
     """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
-    return {name: counts for made in _pinned(root, profile).values() for name, counts in made.scores.items()}
+    return {
+        name: counts
+        for made in _pin_file(root, profile).stages.values()
+        for name, counts in made.scores.items()
+    }
 
 
 def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
     """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
-    return _pinned(root, profile).get(f"tables/{table}", Made()).cells.get(table, {})
+    return _pin_file(root, profile).stages.get(f"tables/{table}", Made()).cells.get(table, {})
 
 
 def drift(workspace: Workspace) -> dict[str, str]:

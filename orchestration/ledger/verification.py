@@ -13,18 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.ledger import dvc, pinned, soundness
+from orchestration.ledger import drift, dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.drift import (
-    Cause,
-    Changes,
-    Difference,
-    causes,
-    compare_results,
-    differences,
-    explained,
-    file_differences,
-)
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
@@ -61,14 +51,14 @@ class Report(msgspec.Struct, frozen=True):
 
     profile: str
     recomputed: bool
-    differences: list[Difference]
-    causes: list[Cause] = []
-    unaccepted: list[Cause] = []
+    differences: list[drift.Difference]
+    causes: list[drift.Cause] = []
+    unaccepted: list[drift.Cause] = []
     accepted: list[soundness.Acceptance] = []
-    accepted_moved: Changes = Changes()
+    accepted_moved: drift.Changes = drift.Changes()
     since: str = ""
     unrecorded: list[str] = []
-    moved: Changes = Changes()
+    moved: drift.Changes = drift.Changes()
     absent: list[str] = []
     pinned: int = 0
 
@@ -111,7 +101,7 @@ def verify_profile(
     # Report an unknown commit before computing anything.
     accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
     official = doctored(workspace, SOURCES.values())
-    faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
+    faults += [drift.Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
     here = now = pinned.measure(workspace, stages, known=pins)
@@ -124,22 +114,24 @@ def verify_profile(
             except SubstrateError as error:
                 if not faults:
                     raise
-                faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
+                faults.append(
+                    drift.Difference("verify", "file", "the recomputation", "every stage", str(error))
+                )
     named = {(difference.stage, difference.what) for difference in faults}
-    unlike = differences(pins, now) + differences(here, now, here=True)
+    unlike = drift.differences(pins, now) + drift.differences(here, now, here=True)
     if profile in PROFILES:
         unlike += changed_verdicts(root, verdicts(root, of_pins(root, profile, now)))
     return Report(
         profile=profile,
         recomputed=recompute is not None,
         differences=faults + [fault for fault in unlike if (fault.stage, fault.what) not in named],
-        causes=causes(explained(root, profile, pins, now), now),
-        unaccepted=causes(pins, now, differ=False),
+        causes=drift.causes(drift.explained(root, profile, pins, now), now),
+        unaccepted=drift.causes(pins, now, differ=False),
         accepted=accepted,
-        accepted_moved=compare_results(then, pins),
+        accepted_moved=drift.compare_results(then, pins),
         since=since or "",
         unrecorded=unrecorded,
-        moved=compare_results(pins, now),
+        moved=drift.compare_results(pins, now),
         absent=sorted({name for names in lacking.values() for name in names}),
         pinned=len(pins.keys() & now.keys()),
     )
@@ -155,7 +147,7 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
     names = [profile] if profile else names
-    faults = {PARAMETERS_FILE: Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))}
+    faults = {PARAMETERS_FILE: drift.Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))}
     for name in names:
         for fault in find_damage(root, name, stages, storage=root / "storage")[0]:
             faults.setdefault(fault.what, fault)
@@ -174,7 +166,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 def find_damage(
     root: Path, profile: str, stages: Stages, *, storage: Path | None = None, results: bool = True
-) -> tuple[list[Difference], Pins]:
+) -> tuple[list[drift.Difference], Pins]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 
     Args:
@@ -202,20 +194,20 @@ def find_damage(
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), (storage or root) / path
         beside.append((stage, Made(outs={_in_project(root, table): was})))
     faults = [
-        *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
+        *([] if sound else [drift.Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
         *seals,
         *_of_records(root, profile, manifest, pins, stages, place),
         *(_of_graph(root, stages) if profile not in pinned.WITHOUT_DVC else ()),
         *_apart(root, beside),
     ]
-    named: dict[str, Difference] = {}
+    named: dict[str, drift.Difference] = {}
     for fault in faults:
         named.setdefault(fault.what.partition(", line ")[0], fault)
     return [*named.values()], pins
 
 
-def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
+def _of_seals(root: Path, profile: str) -> Iterator[drift.Difference]:
     """Yield the damaged files of a profile's pins; their numbers stand in the reports of other profiles."""
     for require in (
         soundness.require_pins,
@@ -225,14 +217,16 @@ def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
         try:
             require(root, profile)
         except pinned.PinError as error:
-            yield Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
+            yield drift.Difference(
+                _SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what
+            )
     for name in pinned.broken(root, profile).keys() - {pinned.accepted_name(profile)}:
-        yield Difference(_SEALED, "file", name, *_MARRED)
+        yield drift.Difference(_SEALED, "file", name, *_MARRED)
 
 
 def _apart(
     root: Path, held: Iterable[tuple[str, Made]], left_out: str | tuple[str, ...] = ()
-) -> Iterator[Difference]:
+) -> Iterator[drift.Difference]:
     """Yield the files that differ from their recorded hash, each under its stage; skip missing files whose
     paths begin with ``left_out``.
     """
@@ -243,12 +237,12 @@ def _apart(
             there = {out: is_ for out, (_, is_) in differing.items() if is_}
             now = with_details(Made(outs=there), {out: root / out for out in there})
             was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in differing})
-            yield from file_differences(stage, was, now)
+            yield from drift.file_differences(stage, was, now)
 
 
 def _of_records(
     root: Path, profile: str, manifest: Manifest, pins: Pins, stages: Stages, place: str
-) -> Iterator[Difference]:
+) -> Iterator[drift.Difference]:
     """Yield the files that differ from the ledger, and the records that belong to another stage.
 
     A file with a pin is compared with the pin: DVC restores files, but not the records of runs. A stage that
@@ -258,7 +252,7 @@ def _of_records(
         declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
         if declared and not made.outs.keys() <= {*declared}:
             pair = ", ".join(sorted(declared)), "the record of another stage"
-            yield Difference(name, "file", f"{place}, {name}", *pair)
+            yield drift.Difference(name, "file", f"{place}, {name}", *pair)
         else:
             held = pins[name].outs if name in pins else {}
             outs = {out: held.get(out, was) for out, was in made.outs.items()}
@@ -266,12 +260,14 @@ def _of_records(
             yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
 
 
-def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
+def _of_graph(root: Path, stages: Stages) -> Iterator[drift.Difference]:
     """Yield DVC's pipeline if its text differs from the graph."""
     if texts := dvc.differing_graph(root, stages):
         text, there = texts
         what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
-        yield Difference("dvc", "file", what, "as the graph has it", "another" if there else pinned.NOTHING)
+        yield drift.Difference(
+            "dvc", "file", what, "as the graph has it", "another" if there else pinned.NOTHING
+        )
 
 
 def _in_project(root: Path, path: Path) -> str:

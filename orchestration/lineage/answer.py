@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -111,7 +111,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         source=entry.source,
         source_file=source,
         source_sha256=sha256(workspace.path(source)) if source else "",
-        evidence=list(_evidence(log, why.evidence())) if why else [],
+        evidence=[_delta(log, position) for position in why.evidence()] if why else [],
         explanation=why.text() if why else "",
         explained=why.record() if why else None,
     )
@@ -167,11 +167,10 @@ def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
 
 
-def _evidence(log: EventLog, positions: list[int]) -> Iterator[TracedDelta]:
-    """The deltas at some positions of a log."""
-    for position in positions:
-        tick, op, triple = log[position]
-        yield TracedDelta(position, tick, op.name.lower(), " ".join(map(str, triple)))
+def _delta(log: EventLog, position: int) -> TracedDelta:
+    """The delta at a position of a log."""
+    tick, op, triple = log[position]
+    return TracedDelta(position, tick, op.name.lower(), " ".join(map(str, triple)))
 
 
 class Reexecution(msgspec.Struct, frozen=True):

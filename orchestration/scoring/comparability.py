@@ -157,12 +157,8 @@ def marked(system: str, name: str = "") -> str:
     return f"{published().systems[system].title} ({reads(system, name)})"
 
 
-def beside(score: Score, system: str) -> str:
-    """A published figure, and its difference to the measured number."""
-    how = compared(score, system)
-    return printed(score.name, system) + ("" if how == NOT_REPORTED else f", {how}")
-
-
 def stated(score: Score, system: str) -> str:
     """A phrase about a published figure: the system, its input, the figure, the measured difference."""
-    return f"{marked(system, score.name)} {beside(score, system)}"
+    how = compared(score, system)
+    apart = "" if how == NOT_REPORTED else f", {how}"
+    return f"{marked(system, score.name)} {printed(score.name, system)}{apart}"

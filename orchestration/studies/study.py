@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -84,20 +84,6 @@ class Part(Declared):
         return wrong
 
 
-class Drawn(NamedTuple):
-    """A section of the report from a study: heading, explanation, figure, and its counts in words.
-
-    Attributes:
-        name: the benchmark whose data it shows.
-    """
-
-    name: str
-    title: str
-    about: str
-    figure: Any
-    lines: Sequence[str]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Study(Declared):
     """A group of related parts.
@@ -111,7 +97,8 @@ class Study(Declared):
         figures: from a run's workspace to the text above its table in the report, and the figures there.
         draw: draws the files that each part shows, given the path of the part's rows and of each file;
             returns a description.
-        sections: from a run's workspace to sections of the report.
+        sections: from a run's workspace to sections of the report, each with the name of the benchmark whose
+            data it shows.
         profiles: the profiles that it belongs to; empty for all but the one beyond the paper.
     """
 
@@ -122,7 +109,7 @@ class Study(Declared):
     stages: Callable[[Study], Iterable[Any]] = lambda study: ()
     figures: Callable[[Any], tuple[str, Sequence[Any]]] = lambda workspace: ("", ())
     draw: Callable[..., dict[str, Any]] | None = None
-    sections: Callable[[Any], Iterable[Drawn]] = lambda workspace: ()
+    sections: Callable[[Any], Iterable[Any]] = lambda workspace: ()
     profiles: tuple[str, ...] = ()
 
     def file(self, name: str) -> str:

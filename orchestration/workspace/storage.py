@@ -128,16 +128,12 @@ class Storage:
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
-    def batches(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the rows of a Parquet file in order, with one row group at a time in memory."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
-            yield from pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns)
-
-    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the rows of :meth:`batches`, one by one."""
-        for batch in self.batches(*parts, columns=columns):
-            yield from batch.to_pylist()
+            for batch in pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns):
+                yield from batch.to_pylist()
 
     def sum(self, *parts: str) -> str:
         """Compute the SHA-256 of a file."""

@@ -16,7 +16,7 @@ from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.rendering.figures import ALOE, FAINT, MEASURED, NS_DR, svg
 from orchestration.rendering.tables import read_list
-from orchestration.studies.study import Drawn, Part, Study
+from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
 from research.domains.perception.judge import Kind, gold_of, said
@@ -38,6 +38,20 @@ if TYPE_CHECKING:
 SUBSETS = ("predictive", "counterfactual")
 EVENTS: tuple[str, ...] = get_args(Kind)
 BINS = 10
+
+
+class Drawn(NamedTuple):
+    """A section of the report from a study: heading, explanation, figure, and its counts in words.
+
+    Attributes:
+        name: the benchmark whose data it shows.
+    """
+
+    name: str
+    title: str
+    about: str
+    figure: Any
+    lines: Sequence[str]
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
