@@ -15,18 +15,8 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import Metric, Rows
-from research.benchmarks import OFFICIAL
+from research.benchmarks import OFFICIAL, truths
 from research.benchmarks.perceived import PARAMETERS
-from research.benchmarks.truths import (
-    EVERY,
-    INPUTS,
-    TABLE,
-    FilmedData,
-    held_beside,
-    proposals_of,
-    sampled,
-    true_events,
-)
 from research.domains import foretold as domain
 from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
@@ -71,18 +61,19 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     Raises:
         ParameterError: no true events are named, or neither proposals nor tracks are.
     """
-    truths = true_events(files, ("train", "test"))
+    by_scene = truths.true_events(files, ("train", "test"))
     if not {"proposals", "tracks"} & files.keys():
         raise ParameterError("no motion is named", hint="Name a file of proposals, of tracks, or both")
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    videos = {scene: name for scene, name in videos.items() if scene in truths and sampled(scene, seen=True)}
-    tracked = {n: line for n, line in tracks_of(files).items() if n in truths} if "tracks" in files else {}
+    sampled = partial(truths.sampled, seen=True)
+    videos = {scene: name for scene, name in videos.items() if scene in by_scene and sampled(scene)}
+    tracked = {n: line for n, line in tracks_of(files).items() if n in by_scene} if "tracks" in files else {}
     scenes = bm.chosen(sorted(videos.keys() | tracked.keys()), only)
 
     def each() -> Iterator[bm.Case]:
-        proposals = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
+        proposals = truths.proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
         for scene in scenes:
-            source, truth = truths[scene]
+            source, truth = by_scene[scene]
             record = {TRACKS: msgspec.Raw(tracked[scene])} if scene in tracked else {}
             if scene in videos:
                 source, proposed = next(proposals)
@@ -116,7 +107,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for way, end in _WAYS.items():
             subset = f"{medium}.{at}{end}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
-            pairs = held_beside(domain.compared(truth, at, told[way]))
+            pairs = truths.held_beside(domain.compared(truth, at, told[way]))
             unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
@@ -161,13 +152,13 @@ SEEN_BEFORE = bm.Source(
     name=NAME,
     title="Collisions to come in real videos",
     about="Proposals and tracks of real videos, and their true events: the files a user has of them.",
-    data=FilmedData,
-    inputs=INPUTS,
+    data=truths.FilmedData,
+    inputs=truths.INPUTS,
     cases=cases,
     official=bm.Release("train", "videos with true events"),
-    note=f", every {EVERY}th video with proposals, each that is kept from every fit of perception, and every "
-    f"{TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is read, who met "
-    "before is inferred, and n of an F1 is what was foretold plus what came",
+    note=f", every {truths.EVERY}th video with proposals, each that is kept from every fit of perception, "
+    f"and every {TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is read, "
+    "who met before is inferred, and n of an F1 is what was foretold plus what came",
     profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
@@ -181,7 +172,7 @@ FUTURE = bm.Interpreted(
         if metric != "f1_kept_out" or DETECTIONS in subset
     ),
     form=f"{NAME}/SCENE/WAY",
-    table=(TABLE, 2),
+    table=(truths.TABLE, 2),
     source=SEEN_BEFORE,
     logger=bm.Logger(
         name=NAME,
