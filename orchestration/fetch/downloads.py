@@ -207,22 +207,18 @@ class _File:
             raise RefusedError(f"the bytes differ: {difference}", where=where, hint=hint)
         if self.file.blob or self.pin:
             return
-        self._check_whole(part)
+        try:  # its pin outlives it
+            _require_readable(part, self.file.name)
+        except ZIP_ERRORS as error:
+            hint = "Open the address in a browser: the source may send a page in place of the file"
+            where = self.file.name, self._url
+            raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
         pin = Pin(sha256=digest.sha256, size=digest.size, url=self._url)
         entries = {**read_pins(self.pins), self.key: pin}
         text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
         self.pins.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.pins, f"{text}\n")
         self.pinned = True
-
-    def _check_whole(self, part: Path) -> None:
-        """Check that a download is readable to its last byte, because its pin outlives it."""
-        try:
-            _require_readable(part, self.file.name)
-        except ZIP_ERRORS as error:
-            hint = "Open the address in a browser: the source may send a page in place of the file"
-            where = self.file.name, self._url
-            raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
 
 
 def _require_readable(path: Path, name: str) -> None:

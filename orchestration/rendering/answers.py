@@ -82,33 +82,21 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
         keep: makes a benchmark's part, or knows it.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
+
+    def made(benchmark: Benchmark, file: Path) -> Answers:
+        write = partial(_write, workspace, each, wordings, benchmark, file)
+        subsets, limit, wrong = keep("answers", benchmark, file, write, out)
+        counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
+        return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
+
+    files = [(benchmark, workspace.answers(name)) for name, benchmark in BENCHMARKS.items()]
     with ThreadPoolExecutor(2) as pool:
         writing = [
-            pool.submit(
-                copy_context().run,
-                _cached,
-                partial(_write, workspace, each, wordings),
-                keep,
-                benchmark,
-                file,
-                out,
-            )
-            for benchmark in BENCHMARKS.values()
-            if (file := workspace.answers(benchmark.name)).is_file() and file.stat().st_size
+            pool.submit(copy_context().run, made, benchmark, file)
+            for benchmark, file in files
+            if file.is_file() and file.stat().st_size
         ]
         return [written.result() for written in writing]
-
-
-def _cached(
-    write: Callable[[Benchmark, Path, Path], Answers], keep: Keep, benchmark: Benchmark, file: Path, out: Path
-) -> Answers:
-    def make(folder: Path) -> Any:
-        answers = write(benchmark, file, folder)
-        return answers.subsets, answers.limit, answers.wrong
-
-    subsets, limit, wrong = keep("answers", benchmark, file, make, out)
-    counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
-    return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
 
 
 def _write(
@@ -118,7 +106,7 @@ def _write(
     benchmark: Benchmark,
     file: Path,
     out: Path,
-) -> Answers:
+) -> tuple[dict[str, Counter[str]], int | None, dict[str, Wrong]]:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
     answers, chosen = _counted(benchmark, file)
@@ -163,7 +151,7 @@ def _write(
         )
     )
     (out / answers.page).write_text(page, "utf-8")
-    return answers
+    return answers.subsets, answers.limit, answers.wrong
 
 
 def _key(benchmark: Benchmark, row: Row) -> str:

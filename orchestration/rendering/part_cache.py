@@ -91,17 +91,17 @@ benchmark, the file, the function that makes it and the folder for its pages.
 """
 
 
-def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache | None) -> Keep:
+def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache) -> Keep:
     """Cache parts under the inputs of their benchmark's answers, as the ledger records them.
 
     The key holds the parameters and outs of the answers' stage and of the stages that it needs. If the ledger
     lacks one of them, the part is made each time.
     """
-    records = read_records(workspace) if cache else {}
+    records = read_records(workspace)
 
     def keep(part: str, benchmark: Benchmark, file: Path, make: Callable[[Path], Any], out: Path) -> Any:
         ways = needed(stages, [f"{benchmark.name}/answers"])
-        if not cache or not ways or not records.keys() >= {*ways}:
+        if not ways or not records.keys() >= {*ways}:
             return make(out)
         made = {name: (records[name].parameters, records[name].outs) for name in ways}
         shows = part, benchmark.name, workspace.settings.profile, sha256(file), made

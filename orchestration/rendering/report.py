@@ -103,13 +103,13 @@ def write_report(
     Args:
         known: the stages that it describes.
         each: makes what is shown of a case; in this process unless given.
-        cache: what earlier reports showed; everything is made unless given.
+        cache: the parts of earlier reports; those that this code made unless given.
 
     Returns:
         How many of each there are.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
-    each = each or partial(each_here, workspace)
+    each, cache = each or partial(each_here, workspace), cache or PartCache(workspace.root, write_report)
     keep = cached_parts(workspace, known or {}, cache)
     out.mkdir()
     for name in SHARED:
@@ -132,8 +132,7 @@ def write_report(
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
-    if cache:
-        cache.forget()
+    cache.forget()
     (out / "index.html").write_text(page, "utf-8")
     return {
         "numbers": sum(map(len, scores.values())),
@@ -148,7 +147,7 @@ def _write_numbers(
     scores: Scores,
     answered: Mapping[str, Answers],
     out: Path,
-    cache: PartCache | None,
+    cache: PartCache,
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
     template = jinja.get_template("number.html.j2")
@@ -175,8 +174,8 @@ def _write_numbers(
 
     for benchmark, numbers in scores.items():
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
-        traces = [trace_number(lineage, number, rows=False) for number in numbers] if cache else []
-        if cache and not any(trace.problems for trace in traces):
+        traces = [trace_number(lineage, number, rows=False) for number in numbers]
+        if not any(trace.problems for trace in traces):
             wrong = answered[benchmark].wrong if benchmark in answered else None
             cache.part(("numbers", wrong, traces), partial(write, benchmark), out)
         else:
@@ -201,8 +200,8 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
         yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
 
 
-def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache | None) -> dict[str, Any]:
-    figures.DRAWINGS.set(cache and cache.part)  # of this thread alone
+def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) -> dict[str, Any]:
+    figures.DRAWINGS.set(cache.part)  # of this thread alone
     now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
