@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 import msgspec
 import msgspec.inspect as types
+import yaml
 
 from orchestration.base.yaml_text import parse_yaml
 from orchestration.dagster.resources import WorkspaceResource
@@ -145,13 +146,18 @@ def form_of_job(profile: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Format a value as one line of YAML 1.2, which every JSON is; a word needs no quotes.
+    """Format a value as one line of YAML 1.2; the library's own words are of YAML 1.1.
 
-    >>> [_text(value) for value in (1e-7, "B", "true", "1e5", None, {"a": [1]})]
-    ['1e-07', 'B', '"true"', '"1e5"', 'null', '{"a":[1]}']
+    >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
+    ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
+    >>> _text("1e5")
+    '"1e5"'
     """
-    word = isinstance(value, str) and value.isidentifier() and parse_yaml(value) == value
-    return value if word else msgspec.json.encode(value).decode()
+    if value is None or isinstance(value, bool | int):  # the same in both; a form has many
+        return msgspec.json.encode(value).decode()
+    line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"))
+    line = line.removesuffix("...\n").rstrip()
+    return line if parse_yaml(line) == value else msgspec.json.encode(value).decode()
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
