@@ -5,11 +5,8 @@ from __future__ import annotations
 import dagster as dg
 
 import orchestration.base.quiet  # noqa: F401
+from orchestration.dagster import checks, form, jobs, resources
 from orchestration.dagster.assets import assets_of
-from orchestration.dagster.checks import checks_of
-from orchestration.dagster.form import form_resource
-from orchestration.dagster.jobs import nightly_drift, reproductions, stale_stages, verify
-from orchestration.dagster.resources import ALONE, unconfigured
 from orchestration.stages.graph import ELSEWHERE, EVERY, stages_in
 
 FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
@@ -20,13 +17,13 @@ def build_definitions() -> dg.Definitions:
     assets = {**EVERY, **ELSEWHERE}
     return dg.Definitions(
         assets=assets_of(assets, of=stages_in),
-        asset_checks=[*checks_of(assets)],
-        jobs=[*reproductions(), verify],
-        sensors=[stale_stages],
-        schedules=[nightly_drift],
-        resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},
+        asset_checks=[*checks.checks_of(assets)],
+        jobs=[*jobs.reproductions(), jobs.verify],
+        sensors=[jobs.stale_stages],
+        schedules=[jobs.nightly_drift],
+        resources={"workspace": form.form_resource(), "io_manager": resources.unconfigured(FILES)},
         # One process, so that one Spark session serves the whole run.
-        executor=ALONE,
+        executor=resources.ALONE,
     )
 
 
