@@ -37,8 +37,8 @@ def notices_path() -> Path:
     from substrate.base.errors import ParameterError
 
     try:
-        if root := platform.module("workspace.root"):
-            return root.find_root() / ".dagster" / "notices.log"
+        if settings := platform.module("settings"):
+            return settings.find_root() / ".dagster" / "notices.log"
     except (ParameterError, ModuleNotFoundError):  # no project here, or a package of the platform is missing
         pass
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
