@@ -127,7 +127,7 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
         most: the most worlds to make. The most doubtful events each happen or not, as many as this allows;
             every other event happens if its probability is at least one half.
 
-    >>> hit = Event(9, "", (0, 1), 0.75)
+    >>> hit = PossibleEvent(9, "", (0, 1), 0.75)
     >>> [round(world.weight, 2) for world in worlds(PossibleScene(7, 20, [], [hit]))]
     [0.75, 0.25]
     """
