@@ -43,7 +43,7 @@ def step_of(call: str) -> Operation:
         FormatError: it is no call, or its operation is unknown.
 
     >>> step_of("[722335]=relate_inv([1], on)")
-    Step(operation='relate', argument='_,on,s', dependencies=[1])
+    Operation(operation='relate', argument='_,on,s', dependencies=[1])
     """
     match = _CALL.fullmatch(call)
     if not match or match[1] not in _STEPS:

@@ -198,7 +198,7 @@ def views(events: format.SceneEvents, number: int, last: int) -> list[tuple[int,
     """The first and last frame of each time that an object is in view, by its entries and exits.
 
     >>> from substrate.domains.clevrer.format import InOut
-    >>> views(SceneEvents(7, 128, [], [InOut(20, 0, "in"), InOut(90, 0, "out")], []), 0, 127)
+    >>> views(format.SceneEvents(7, 128, [], [InOut(20, 0, "in"), InOut(90, 0, "out")], []), 0, 127)
     [(20, 89)]
     """
     moves = sorted((e.frame, e.type) for e in events.in_outs if number in format.in_out_objects(e))

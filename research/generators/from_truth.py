@@ -77,7 +77,7 @@ class Recorded(Film):
 
         >>> from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut
         >>> two = [CompactObject("red", "metal", shape, n) for n, shape in enumerate(("cube", "sphere"))]
-        >>> real = SceneEvents(7, 128, two, [InOut(90, 1, "out")], [CompactCollision((0, 1), 20)])
+        >>> real = format.SceneEvents(7, 128, two, [InOut(90, 1, "out")], [CompactCollision((0, 1), 20)])
         >>> list(Recorded(real).depths().values())
         [0, 1]
         """

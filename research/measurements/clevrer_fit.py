@@ -104,7 +104,8 @@ def cast(clip: Clip) -> str:
 
     >>> from substrate.domains.clevrer.format import CompactObject
     >>> things = tuple(CompactObject("red", "metal", "cube", number) for number in range(5))
-    >>> cast(Clip(things, (Event("in", (0,), 9), Event("collision", (0, 1), 30), Event("in", (3,), 90)), {}))
+    >>> parts = [("in", (0,), 9), ("collision", (0, 1), 30), ("in", (3,), 90)]
+    >>> cast(Clip(things, tuple(WorldEvent(*part) for part in parts), {}))
     'LRrl'
     """
     launched = entering(clip)

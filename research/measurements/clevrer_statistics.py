@@ -139,7 +139,7 @@ class Distance(msgspec.Struct, frozen=True):
 def distances(ones: Sequence[Clip], others: Sequence[Clip]) -> dict[str, Distance]:
     """The distance of two sets of scenes in every statistic that both can show.
 
-    >>> clip = Clip((), (Event("collision", (0, 1), 30),), {})
+    >>> clip = Clip((), (WorldEvent("collision", (0, 1), 30),), {})
     >>> distances([clip], [clip])["collisions"]
     Distance(total_variation=0.0, kolmogorov_smirnov=0.0)
     """

@@ -22,8 +22,9 @@ from crash_states import FAULTS, Failing, Recorder
 
 from orchestration.ledger import dvc
 from orchestration.ledger import manifest as ledger
-from orchestration.ledger.acceptance import Acceptance, accept_results
+from orchestration.ledger.acceptance import accept_results
 from orchestration.ledger.pinned import ACCEPTED, broken, read_pin_file
+from orchestration.ledger.soundness import Acceptance
 from orchestration.models.transcript import (
     Reply,
     TranscriptError,
