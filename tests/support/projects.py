@@ -115,13 +115,12 @@ def reproduce(root: Path, profile: str) -> None:
 
 
 def _digest() -> str:
-    """A digest of all that a reproduction depends on, packages included."""
+    """A digest of all that a reproduction's results depend on, packages included; the commit in its report is
+    that of the code when it was made.
+    """
     files = [ROOT / "params.yaml", ROOT / "requirements.lock", ROOT / "workspace.yaml", Path(__file__)]
     files += [path for name in LINKED for path in (ROOT / name).rglob("*") if path.is_file()]
     digest = hashlib.sha256(sys.version.encode())
-    # The report names the commit of the code.
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, check=False)
-    digest.update(commit.stdout)
     for file in sorted(path for path in files if "__pycache__" not in path.parts):
         digest.update(f"\0{file.relative_to(ROOT)}\0".encode())
         digest.update(file.read_bytes())

@@ -67,28 +67,19 @@ def test_a_killed_run_resumes_after_its_finished_stages(
 ) -> None:
     root = make_project()
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    only = ("reproduce", "--only", "gqa", "--set", "seed=20")
     with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "orchestration.cli.main",
-            "reproduce",
-            "--only",
-            "clevrer",
-            "--set",
-            "seed=20",
-        ],
-        start_new_session=True,
+        [sys.executable, "-m", "orchestration.cli.main", *only], start_new_session=True
     ) as run:
-        logs = root / "artifacts/sample/clevrer/logs/index.jsonl"
-        while not list((root / "artifacts/sample").glob("clevrer/.answers.jsonl.*.scratch")):
+        logs = root / "artifacts/sample/gqa/logs/index.jsonl"
+        while not list((root / "artifacts/sample").glob("gqa/.answers.jsonl.*.scratch")):
             assert run.poll() is None
             time.sleep(0.02)
         os.killpg(run.pid, signal.SIGKILL)
     before = logs.stat().st_mtime_ns
-    assert not (root / "artifacts/sample/clevrer/answers.jsonl").exists()
-    result = invoke("reproduce", "--only", "clevrer", "--set", "seed=20")
-    assert "clevrer/logs  reused" in result.output
+    assert not (root / "artifacts/sample/gqa/answers.jsonl").exists()
+    result = invoke(*only)
+    assert "gqa/logs  reused" in result.output
     assert logs.stat().st_mtime_ns == before
     assert not list(root.rglob("*.scratch"))
     assert not list(root.rglob("*.parts"))
@@ -97,4 +88,4 @@ def test_a_killed_run_resumes_after_its_finished_stages(
         assert (again.status, killed.status) == (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE)
         assert close_interrupted(instance, root) == []
         messages = [record.user_message for record in instance.all_logs(again.run_id)]
-    assert any(text.startswith("clevrer/answers: ") and text.endswith(" done") for text in messages)
+    assert any(text.startswith("gqa/answers: ") and text.endswith(" done") for text in messages)

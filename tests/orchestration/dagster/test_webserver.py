@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from commands import invoke
 from dagster_graphql import DagsterGraphQLClient
 from projects import ROOT
 from starlette.applications import Starlette
@@ -141,21 +142,17 @@ def test_a_proxy_is_answered_under_the_origin_that_the_environment_names(
 
 def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port"]
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused = subprocess.run(
-            [*command, str(port)], env=_environment(), capture_output=True, text=True, check=False
-        )
-    message = f"error: 127.0.0.1:{port}: cannot listen (Address already in use)."
-    assert (refused.returncode, refused.stderr.startswith(message)) == (1, True), refused.stderr
+        refused = invoke("ui", "--port", port, code=1)
+    assert refused.stderr.startswith(f"error: 127.0.0.1:{port}: cannot listen (Address already in use).")
     assert not refused.stdout
 
     # As a script starts a job in the background.
     running = subprocess.Popen(
-        [*command, str(port)],
+        [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", str(port)],
         cwd=root,
         env=_environment(),
         stdout=subprocess.DEVNULL,

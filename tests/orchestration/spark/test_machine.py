@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import python
 from projects import ROOT
 
 from orchestration.base.project_lock import BusyError, scratch_of
@@ -48,30 +49,41 @@ def test_the_java_that_spark_would_take_is_judged(
     assert message is None or str(fault).startswith(f"JAVA_HOME: {java}: {message}")
 
 
-SESSION = """import json, os, resource, sys
-from orchestration.spark.session import spark_session
+SESSION = """import json, os, resource
+from pathlib import Path
+from orchestration.spark import session as spark
 from orchestration.settings import Spark
 from substrate.base.errors import SubstrateError
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+spark.CLASSES = Path("classes.jsa").absolute()
+spark.CLASSES.write_bytes(b"of another Java")
+java = os.environ.pop("JAVA_HOME", None)
+os.environ["JAVA_HOME"] = "/nowhere"
 try:
-    rows = spark_session(Spark()).range(3).mapInPandas(lambda pages: pages, "id long").count()
+    spark.spark_session(Spark())
 except SubstrateError as error:
-    sys.exit(str(error))
-print(json.dumps([rows, resource.getrlimit(resource.RLIMIT_NOFILE)[0]]))"""
+    refused = str(error)
+del os.environ["JAVA_HOME"]
+os.environ |= {"JAVA_HOME": java} if java else {}
+session = spark.spark_session(Spark())
+rows = session.range(3).mapInPandas(lambda pages: pages, "id long").count()
+scratch = session.sparkContext._jvm.System.getProperty("java.io.tmpdir")
+print(json.dumps([refused, rows, resource.getrlimit(resource.RLIMIT_NOFILE)[0], scratch]))"""
 
 
 def test_a_session_here_is_of_this_environment_whatever_the_user_has_set(tmp_path: Path) -> None:
+    """And whatever its folder is called: options of Java hold that of scratch, and an archive of classes."""
+    folder = tmp_path / "Pfad mit Ümlaut %41 #1 'a'"
+    folder.mkdir()
     others = {"SPARK_HOME": "/nowhere", "SPARK_CONF_DIR": "/nowhere", "PYSPARK_PYTHON": "/nowhere/python"}
-    others |= {"PYSPARK_SUBMIT_ARGS": "--nonsense pyspark-shell", "PYTHONPATH": str(ROOT)}
-    command, here = [sys.executable, "-c", SESSION], os.environ | others
-    done = subprocess.run(command, env=here, capture_output=True, text=True, check=False, cwd=tmp_path)
+    others |= {"PYSPARK_SUBMIT_ARGS": "--nonsense pyspark-shell", "TMPDIR": str(folder)}
+    done = python("-c", SESSION, cwd=folder, **others)
     assert done.returncode == 0, done.stderr
-    rows, files = json.loads(done.stdout)
+    refused, rows, files, scratch = json.loads(done.stdout)
+    assert refused.startswith("JAVA_HOME: /nowhere/bin/java: Java not found. Install Java 17")
     assert rows == 3
     assert files >= 1024
-    here |= {"JAVA_HOME": str(tmp_path / "none")}
-    done = subprocess.run(command, env=here, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert f"JAVA_HOME: {tmp_path}/none/bin/java: Java not found. Install Java 17" in done.stderr
+    assert scratch == str(folder)
 
 
 @pytest.mark.parametrize(

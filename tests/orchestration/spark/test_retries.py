@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 
 from orchestration.dagster import assets
 from orchestration.dagster.resources import WorkspaceResource
@@ -23,7 +24,9 @@ from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError
 
-# Workers import this module, and do not find what lies in tests/support.
+# Workers get the faults themselves: a worker that imports this module loads Dagster, and each that dies has a
+# successor.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 ROOT = Path(__file__).resolve().parents[3]
 Fault = Callable[[], None]
 SCHEMA = pa.schema([(NUMBER, pa.int64())])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,25 +41,6 @@ def test_a_storage_is_in_the_folder_that_its_uri_names(tmp_path: Path) -> None:
     assert (folder / "table/rows.parquet").is_file()
     assert storage.read("table", "rows.parquet").to_pylist() == [{"a": 1}]
     assert storage.uri("table") == f"file://{folder}/table", "Spark takes it as it is written"
-
-
-SESSION = """from pathlib import Path
-from orchestration.spark import session as spark
-from orchestration.settings import Spark
-spark.CLASSES = Path("classes.jsa").absolute()
-spark.CLASSES.write_bytes(b"of another Java")
-session = spark.spark_session(Spark())
-print(session.sparkContext._jvm.System.getProperty("java.io.tmpdir"), session.range(3).count())"""
-
-
-def test_options_of_java_may_hold_such_paths(tmp_path: Path) -> None:
-    """As an environment there starts Spark: Java's own folder, and its archive of classes."""
-    folder = tmp_path / f"{STRANGE} 'a'"
-    folder.mkdir()
-    environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", SESSION]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout == f"{folder} 3\n", done.stderr
 
 
 def test_the_environment_lies_elsewhere_where_a_package_would_misread_its_path(tmp_path: Path) -> None:
