@@ -5,36 +5,71 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from projects import enter
 from shared_project import put_in_git, run
+
+from orchestration.registry import BENCHMARKS
+
+ANSWERS, LOGS = "gqa/answers.jsonl", "gqa/logs/index.jsonl"
+
+
+def made(project: Path) -> dict[str, bytes]:
+    """The bytes of GQA's results."""
+    folder = project / "artifacts/sample"
+    files = (*(folder / "gqa").rglob("*"), *(folder / "scores").glob("gqa.*"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files if path.is_file()}
 
 
 @pytest.mark.long
-def test_other_data_are_named_with_their_command_and_the_way_back_leads_to_the_pins(reproduced: Path) -> None:
+def test_dvc_makes_the_pinned_bytes_in_a_clone_names_other_data_and_leads_back(
+    reproduced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put_in_git(reproduced)
-    answers = reproduced / "artifacts/sample/gqa/answers.jsonl"
-    before, parameters = answers.read_bytes(), reproduced / "params.yaml"
+    parameters, before, clone = reproduced / "params.yaml", made(reproduced), tmp_path / "clone"
+
+    # In a clone nothing is made, and DVC's cache is not there.
+    run(tmp_path, "git", "clone", "--quiet", str(reproduced), str(clone))
+    shutil.copytree(reproduced / "data", clone / "data")
+    (clone / ".venv").symlink_to(sys.prefix)
+    enter(clone, monkeypatch)
+    lock = (clone / "dvc.lock").read_bytes()
+    run(clone, "dvc", "repro", "gqa-scores")
+    assert made(clone) == before
+    assert (clone / "dvc.lock").read_bytes() == lock
+    run(clone, "dvc", "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
+    run(clone, "dvc", "push", "gqa-scores", "gqa-answers")
+    pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
+    assert before[ANSWERS] in pushed
+    (files,) = json.loads(run(clone, "dvc", "metrics", "show", "--json").stdout).values()
+    metrics = files["data"]["artifacts/sample/metrics/gqa.json"]["data"]
+    assert metrics.keys() == set(BENCHMARKS["gqa"].numbers), "the records stand where DVC shows nothing"
+    enter(reproduced, monkeypatch)
+
+    # Other data.
     changed = yaml.safe_load(parameters.read_text("utf-8"))
     changed["profiles"]["sample"]["gqa"]["scenes"] = 4
     parameters.write_text(yaml.safe_dump(changed), "utf-8")
-
     refused = run(reproduced, "dvc", "repro", "gqa-scores", check=False)
     assert refused.returncode
     assert "profiles.sample.gqa.scenes was 3, and is 4" in refused.stderr
     (command,) = re.findall(r"Make it first: `(.*)`", refused.stderr)
-    assert answers.read_bytes() == before
+    assert made(reproduced)[ANSWERS] == before[ANSWERS]
     run(reproduced, *shlex.split(command))
-    ran = run(reproduced, "dvc", "repro", "gqa-scores")
+    ran = run(reproduced, "dvc", "repro", "gqa-logs")
     assert "is empty" not in ran.stderr
-    assert answers.read_bytes() != before
+    assert made(reproduced)[LOGS] != before[LOGS]
     assert run(reproduced, "substrate", "verify", "--no-recompute", check=False).returncode
 
+    # Back to the pins.
     run(reproduced, "git", "checkout", "--quiet", "params.yaml", "dvc.lock", "data.dvc")
     run(reproduced, "dvc", "checkout", "--quiet")
-    assert answers.read_bytes() == before
+    assert made(reproduced) == before
     verified = run(reproduced, "substrate", "verify", "--no-recompute")
     assert "every artifact is as pinned" in verified.stdout
     status = json.loads(run(reproduced, "dvc", "status", "--json").stdout)

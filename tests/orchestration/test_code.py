@@ -21,12 +21,13 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeGuard
 
 import pytest
+from commands import python
 from model_server import KEY, model_server, some_answer
 from releases import write_logs
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
-from orchestration.code import PACKAGES, ROOT
+from orchestration.code import PACKAGES, ROOT, modules
 from orchestration.code.closure import Closure
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
@@ -495,29 +496,19 @@ def test_the_code_of_a_function_is_what_it_reaches(case: str, code_in: Callable[
 
 
 _ALL_CODE = """
-import sys
-from importlib import import_module
+import json, sys
 from orchestration.code import modules
-for name in sys.argv[2:]:
-    import_module(name)
 modules.CACHE = modules.Path(sys.argv[1])
 from orchestration.stages.graph import STAGES
-print({name: sorted(STAGES[name].code.items()) for name in sorted(STAGES)})
+print(json.dumps({name: dict(STAGES[name].code) for name in STAGES}))
 """
 
 
 def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> None:
-    cache = tmp_path / "kept.msgpack"
-
-    def found(seed: str, *modules: str) -> str:
-        environment = os.environ | {"PYTHONHASHSEED": seed}
-        command = [sys.executable, "-c", _ALL_CODE, str(cache), *modules]
-        return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True
-        ).stdout
-
-    first = found("1")
+    """Here much is loaded, and texts hash at random; another process loads nothing, and its cache is cut."""
+    here, cache = {name: dict(stage.code) for name, stage in STAGES.items()}, tmp_path / "kept.msgpack"
+    cache.write_bytes((ROOT / modules.CACHE).read_bytes()[:1000])
+    done = python("-c", _ALL_CODE, cache, PYTHONHASHSEED="1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == here
     assert cache.stat().st_size > 100_000
-    assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
-    cache.write_bytes(cache.read_bytes()[:1000])
-    assert found("3", "research.exporters.paper") == first

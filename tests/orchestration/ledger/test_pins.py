@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import time
 from hashlib import sha256
 from itertools import groupby
@@ -21,7 +20,6 @@ from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import decode_rows, encode_rows
 from orchestration.ledger.records import fingerprint
 from orchestration.project import open_workspace
-from orchestration.registry import BENCHMARKS
 from orchestration.stages.graph import STAGES, stages_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,40 +84,6 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
         ]
     first, other = f"sha256:{sha256(b'first').hexdigest()}", f"sha256:{sha256(b'other').hexdigest()}"
     assert digests == [first, first, other, other, first, first]
-
-
-def results(root: Path) -> list[Path]:
-    paths = [
-        *(root / "artifacts/sample/gqa").rglob("*"),
-        *(root / "artifacts/sample/scores").glob("gqa.*"),
-    ]
-    return [path for path in paths if path.is_file()]
-
-
-@pytest.mark.long
-def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
-    pinned: Path, tmp_path: Path
-) -> None:
-    # What `dvc.yaml` runs is the environment's own command, on this checkout.
-    (pinned / ".venv").symlink_to(sys.prefix)
-    made = {path: path.read_bytes() for path in results(pinned)}
-    lock = (pinned / "dvc.lock").read_bytes()
-    shutil.rmtree(pinned / "artifacts")
-    run(pinned, "dvc", "repro", "gqa-scores")
-    assert {path: path.read_bytes() for path in results(pinned)} == made
-    assert (pinned / "dvc.lock").read_bytes() == lock
-    assert not {
-        name
-        for name in json.loads(run(pinned, "dvc", "status", "--json").stdout)
-        if name in ("gqa-logs", "gqa-answers", "gqa-scores")
-    }
-    run(pinned, "dvc", "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
-    run(pinned, "dvc", "push", "gqa-scores", "gqa-answers")
-    pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
-    assert made[pinned / "artifacts/sample/gqa/answers.jsonl"] in pushed
-    (files,) = json.loads(run(pinned, "dvc", "metrics", "show", "--json").stdout).values()
-    metrics = files["data"]["artifacts/sample/metrics/gqa.json"]["data"]
-    assert metrics.keys() == set(BENCHMARKS["gqa"].numbers), "the records stand where DVC shows nothing"
 
 
 def test_a_checkout_that_turns_line_feeds_into_others_leaves_ours(tmp_path: Path) -> None:

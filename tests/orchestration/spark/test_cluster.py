@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import drive
 import pyarrow as pa
 import pytest
-from projects import QUICK_JAVA, ROOT
+from projects import QUICK_JAVA, ROOT, enter
 from spark_cluster import Machine, cluster, why_not
 
 from orchestration.settings import Spark
@@ -49,10 +50,10 @@ class Driver:
             text=True,
         )
 
-    def lose(self, doomed: Machine, shard: int) -> None:
-        """Kill a machine once a shard of Twin-EventLog's logs is there; several are to come."""
+    def lose(self, doomed: Machine, benchmark: str, shard: int) -> None:
+        """Kill a machine once a shard of a benchmark's logs is there; several are to come."""
         try:
-            while not list(self.storage.glob(f"sample/logs/twin/*/{shard:05}.parquet")):
+            while not list(self.storage.glob(f"sample/logs/{benchmark}/*/{shard:05}.parquet")):
                 assert self.process.poll() is None, self.process.communicate()
                 time.sleep(0.05)
             doomed.kill()
@@ -68,11 +69,6 @@ class Driver:
             self.process.kill()
         return self.process.returncode, output
 
-    def results(self) -> dict[str, bytes]:
-        """Answers, scores and indices of logs, by path in the project."""
-        files = sorted(self.root.glob("artifacts/**/*.json*"))
-        return {str(file.relative_to(self.root)): file.read_bytes() for file in files}
-
 
 def inherited() -> dict[str, str]:
     """This environment, without anything that says where Spark runs."""
@@ -82,59 +78,55 @@ def inherited() -> dict[str, str]:
 
 @pytest.mark.long
 def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_killed_in_the_middle(
-    tmp_path: Path, small_project: Callable[..., Path], unchanged_project: Path
+    tmp_path: Path,
+    small_project: Callable[..., Path],
+    unchanged_project: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if reason := why_not():
         pytest.skip(reason)
-    projects, shared = tmp_path / "projects", tmp_path / "shared"
+    storage = tmp_path / "shared"
+    root = small_project(tmp_path / "projects/project")
+    shutil.copytree(unchanged_project / "data", root / "data")
+    # A scene that is generated there is compared too.
+    shutil.rmtree(root / "data/sample/gqa")
 
-    def new(name: str) -> Path:
-        root = small_project(projects / name)
-        shutil.copytree(unchanged_project / "data", root / "data")
-        return root
-
-    def require_same(driver: Driver, *benchmarks: str) -> None:
-        made = driver.results()
+    def require_same(*benchmarks: str) -> None:
+        files = sorted(root.glob("artifacts/**/*.json*"))
+        made = {str(file.relative_to(root)): file.read_bytes() for file in files}
         assert {f"artifacts/sample/{name}/answers.jsonl" for name in benchmarks} <= made.keys()
         assert all(made.values())
         assert [name for name in made if made[name] != (unchanged_project / name).read_bytes()] == []
 
-    killed = new("killed")
-    # A scene that is generated there is compared too.
-    shutil.rmtree(killed / "data/sample/gqa")
-    with cluster(tmp_path / "machines", (ROOT, projects)) as machines:
-        # A worker is killed, and no byte changes.
-        doomed = machines.workers[0]
-        driver = Driver(killed, shared / "killed", "gqa", "twin", SPARK_MASTER=machines.master)
-        driver.lose(doomed, 1)
-        code, said = driver.end()
-        assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
-        assert code == 0, said
-        require_same(driver, "gqa", "twin")
-        assert len(list((killed / ".dagster/spark-events").iterdir())) == 1
-        made, first = (project / "data/sample/gqa" for project in (killed, unchanged_project))
-        assert {file.name: file.read_bytes() for file in made.iterdir()} == {
-            file.name: file.read_bytes() for file in first.iterdir()
-        }
-
-        # A server of Spark Connect, then the master: each is named, and the next run goes on.
-        root, storage = new("without-servers"), shared / "without-servers"
+    with cluster(tmp_path / "machines", (ROOT, root.parent)) as machines:
+        # A server of Spark Connect is lost, and named.
         address, server = machines.start_server("connect")
         driver = Driver(root, storage, "clevrer", "twin", SPARK_REMOTE=address)
-        driver.lose(server, 1)
+        driver.lose(server, "twin", 1)
         code, said = driver.end()
         assert code
         assert address.removeprefix("sc://") in said
-        require_same(driver, "clevrer")
-        driver = Driver(root, storage, "twin", SPARK_MASTER=machines.master)
-        driver.lose(machines.leader, 6)
+        require_same("clevrer")
+
+        # The next run goes on. A worker is killed, and no byte changes; then the master, which is named.
+        doomed = machines.workers[0]
+        driver = Driver(root, storage, "gqa", "twin", "babi", SPARK_MASTER=machines.master)
+        driver.lose(doomed, "twin", 4)
+        driver.lose(machines.leader, "babi", 2)
         code, said = driver.end()
+        assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
         assert code
         assert machines.master.removeprefix("spark://") in said
-    driver = Driver(root, storage, "twin")
-    code, said = driver.end()
-    assert code == 0, said
-    require_same(driver, "clevrer", "twin")
+        require_same("gqa", "twin")
+        assert len(list((root / ".dagster/spark-events").iterdir())) == 1
+        made, first = (project / "data/sample/gqa" for project in (root, unchanged_project))
+        assert {file.name: file.read_bytes() for file in made.iterdir()} == {
+            file.name: file.read_bytes() for file in first.iterdir()
+        }
+    enter(root, monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["drive.py", f"storage={storage.as_uri()}", "spark.shard=1", "babi"])
+    drive.main()
+    require_same("clevrer", "gqa", "twin", "babi")
 
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
