@@ -136,16 +136,21 @@ class Distance(msgspec.Struct, frozen=True):
     kolmogorov_smirnov: float | None
 
 
-def distances(ones: Sequence[Clip], others: Sequence[Clip]) -> dict[str, Distance]:
-    """The distance of two sets of scenes in every statistic that both can show.
+def collected(clips: Sequence[Clip]) -> dict[str, list[Value]]:
+    """The values of a set of scenes in every statistic."""
+    return {name: histogram.collect(clips) for name, histogram in HISTOGRAMS.items()}
+
+
+def distances(ones: dict[str, list[Value]], others: dict[str, list[Value]]) -> dict[str, Distance]:
+    """The distance of two sets of scenes, each as collected, in every statistic that both can show.
 
     >>> clip = Clip((), (WorldEvent("collision", (0, 1), 30),), {})
-    >>> distances([clip], [clip])["collisions"]
+    >>> distances(collected([clip]), collected([clip]))["collisions"]
     Distance(total_variation=0.0, kolmogorov_smirnov=0.0)
     """
     by_statistic: dict[str, Distance] = {}
     for name, histogram in HISTOGRAMS.items():
-        left, right = histogram.collect(ones), histogram.collect(others)
+        left, right = ones[name], others[name]
         if left and right:
             variation = (
                 sum(abs(a - b) for a, b in zip(histogram.shares(left), histogram.shares(right), strict=True))

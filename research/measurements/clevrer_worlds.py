@@ -27,7 +27,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from research.measurements.clevrer_fit import measure, select
-from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from research.measurements.clevrer_statistics import (
+    HISTOGRAMS,
+    Clip,
+    annotated,
+    collected,
+    distances,
+    recorded,
+)
 from substrate.base.errors import SubstrateError
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
@@ -101,11 +108,10 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
     seen, as many.
     """
     yield "| statistic | total variation | (real) | Kolmogorov–Smirnov | (real) |\n|---|---|---|---|---|"
-    events, motion = distances(clips, real.kept_out), distances(clips, real.kept_out_motion)
-    floor_events, floor_motion = (
-        distances(real.fitted[: len(clips)], real.kept_out),
-        distances(real.fitted_motion[: len(clips)], real.kept_out_motion),
-    )
+    made, kept_out, kept_out_motion = map(collected, (clips, real.kept_out, real.kept_out_motion))
+    seen, seen_motion = (collected(fitted[: len(clips)]) for fitted in (real.fitted, real.fitted_motion))
+    events, motion = distances(made, kept_out), distances(made, kept_out_motion)
+    floor_events, floor_motion = distances(seen, kept_out), distances(seen_motion, kept_out_motion)
     for name, histogram in HISTOGRAMS.items():
         measured, floor = (
             (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])

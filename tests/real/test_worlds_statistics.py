@@ -12,7 +12,14 @@ from msgspec.structs import asdict
 from research.measurements.clevrer_fit import measure
 from research.measurements.clevrer_questions import RANKED, ranked
 from research.measurements.clevrer_questions import official as asked_officially
-from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from research.measurements.clevrer_statistics import (
+    HISTOGRAMS,
+    Clip,
+    annotated,
+    collected,
+    distances,
+    recorded,
+)
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
@@ -68,8 +75,8 @@ def generated(worlds: list[WorldScene]) -> list[Clip]:
 
 def bounds(real: list[Clip]) -> dict[str, float]:
     """By statistic: the largest total variation of ten draws of as many real scenes, with some slack."""
-    step = len(real) // 10
-    draws = [distances(real[k * step : k * step + len(SCENES)], real) for k in range(10)]
+    step, whole = len(real) // 10, collected(real)
+    draws = [distances(collected(real[k * step : k * step + len(SCENES)]), whole) for k in range(10)]
     return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
 
 
@@ -100,7 +107,7 @@ def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Cli
 def test_events_of_generated_scenes_are_distributed_like_real_ones(
     train: list[Clip], generated: list[Clip], train_bounds: dict[str, float]
 ) -> None:
-    far, limit = distances(generated, train), train_bounds
+    far, limit = distances(collected(generated), collected(train)), train_bounds
     assert {
         name: (far[name].total_variation, limit[name])
         for name in limit
@@ -112,7 +119,7 @@ def test_events_of_generated_scenes_are_distributed_like_real_ones(
 def test_motion_of_generated_scenes_is_distributed_like_real_motion(
     tracked: list[Clip], generated: list[Clip]
 ) -> None:
-    far, limit = distances(generated, tracked), bounds(tracked)
+    far, limit = distances(collected(generated), collected(tracked)), bounds(tracked)
     assert {
         name: (far[name].total_variation, limit[name])
         for name in limit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from pathlib import Path
 
 from commands import invoke, told
@@ -21,7 +20,8 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
     cached.parent.mkdir(parents=True)
     cached.write_bytes(rows)
     (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
-    shutil.rmtree(reproduced / NUMBERS)
+    for table in (reproduced / NUMBERS).glob("clevrer.*"):
+        table.unlink()
     invoke("verify", "--no-recompute", code=1)
     output = told("verify", "--no-recompute", "--repair")
     assert f"{ROWS}: its pinned bytes are back" in output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,43 +29,39 @@ def flipped(path: Path) -> None:
     path.write_bytes(data[:60] + bytes([data[60] ^ 1]) + data[61:])
 
 
-@pytest.mark.parametrize(
-    ("name", "damage", "message"),
-    [
-        (PINS, marked, "line 2 is a conflict marker of a merge"),
-        (PINS, Path.unlink, "is missing"),
-        (ROWS, flipped, "differs from its seal"),
-        (ROWS, Path.unlink, "is missing"),
-        (ACCEPTED, marked, "line 2 is a conflict marker of a merge"),
-        (ACCEPTED, flipped, "lacks 1 of its sealed lines"),
-        (ACCEPTED, cut, "line 1 is no acceptance"),
-        ("data.dvc", flipped, "differs from its seal"),
-        ("dvc.lock", cut, "differs from its seal"),
-        ("dvc.lock", Path.unlink, "is missing"),
-        ("dvc.yaml", marked, "is not what the asset graph says"),
-    ],
-)
+DAMAGES = [
+    (PINS, marked, "line 2 is a conflict marker of a merge"),
+    (PINS, Path.unlink, "is missing"),
+    (ROWS, flipped, "differs from its seal"),
+    (ROWS, Path.unlink, "is missing"),
+    (ACCEPTED, marked, "line 2 is a conflict marker of a merge"),
+    (ACCEPTED, flipped, "lacks 1 of its sealed lines"),
+    (ACCEPTED, cut, "line 1 is no acceptance"),
+    ("data.dvc", flipped, "differs from its seal"),
+    ("dvc.lock", cut, "differs from its seal"),
+    ("dvc.lock", Path.unlink, "is missing"),
+    ("dvc.yaml", marked, "is not what the asset graph says"),
+]
+
+
 def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
-    reproduced: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    damage: Callable[[Path], object],
-    message: str,
+    reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if name == ACCEPTED:
-        invoke("accept", "as they are")
-    damage(reproduced / name)
-    before = {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")}
-    with monkeypatch.context() as patch:
-        patch.setattr(runs, "_run", lambda *_: pytest.fail("a stage ran"))
+    invoke("accept", "as they are")
+    monkeypatch.setattr(runs, "_run", lambda *_: pytest.fail("a stage ran"))
+    for name, damage, message in DAMAGES:
+        whole = (reproduced / name).read_bytes()
+        damage(reproduced / name)
+        before = {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")}
         output = told("reproduce", "--only", "babi", "--force", code=1)
-    assert f"{reproduced / name}: " in output
-    assert message in output
-    assert "every result as pinned" not in output
-    if (name, damage) != (PINS, Path.unlink):  # outside of git, new pins may begin
-        invoke("accept", "why", code=1)
-        assert {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")} == before
-        assert name in told("verify", "--no-recompute", code=1)
+        assert f"{reproduced / name}: " in output, message
+        assert message in output, name
+        assert "every result as pinned" not in output, name
+        if (name, damage) != (PINS, Path.unlink):  # outside of git, new pins may begin
+            invoke("accept", "why", code=1)
+            assert {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")} == before
+            assert name in told("verify", "--no-recompute", code=1)
+        (reproduced / name).write_bytes(whole)
 
 
 def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reproduced: Path) -> None:

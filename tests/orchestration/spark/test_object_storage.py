@@ -21,7 +21,13 @@ from orchestration.workspace.storage import Storage
 from substrate.base.errors import ParameterError
 
 STORAGE = "s3a://bucket/work"
-SERVER, DRIVER = (ROOT / "tests/support" / name for name in ("object_storage.py", "drive.py"))
+SUPPORT = ROOT / "tests/support"
+MADE_AND_ASKED = """
+import drive
+from orchestration.cli.main import app
+drive.main()
+app(["logs", "gqa", "--timeout", "300", "--sparql", "ASK { ?s ?p ?o }"])
+"""
 
 
 @pytest.fixture
@@ -32,7 +38,9 @@ def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(
-        [sys.executable, SERVER, str(port), "faults"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, SUPPORT / "object_storage.py", str(port), "faults"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         for name, value in {
@@ -68,13 +76,10 @@ def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: P
     parameters = reproduced / "params.yaml"
     text = parameters.read_text("utf-8")
     parameters.write_text(text.replace("storage: null", f"storage: {STORAGE}"), "utf-8")
-    done = python(DRIVER, "gqa")
+    done = python("-c", MADE_AND_ASKED, "gqa", PYTHONPATH=f"{ROOT}:{SUPPORT}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert {file: file.read_bytes() for file in pinned} == pinned
-    command = ("-m", "orchestration.cli.main", "logs", "gqa", "--timeout", "300")
-    queried = python(*command, "--sparql", "ASK { ?s ?p ?o }")
-    assert queried.returncode == 0, queried.stderr
-    assert len(queried.stdout.splitlines()) == 1 + len(pinned[index].splitlines())
+    assert len(done.stdout.splitlines()) == 1 + len(pinned[index].splitlines())
     with urlopen(f"{busy_s3}/faults") as answer:
         faults = json.load(answer)
     assert min(faults[kind] for kind in ("refused", "closed", "lagged")) > 0

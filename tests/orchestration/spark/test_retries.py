@@ -52,7 +52,7 @@ def starves() -> None:
 
 
 def materialized(
-    fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False
+    fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False, retries: int = 1
 ) -> tuple[dg.ExecuteInProcessResult, int]:
     """A stage whose workers or driver fail in its first attempts; its run, and the number of attempts."""
     attempts: list[int] = []
@@ -78,7 +78,7 @@ def materialized(
             fault()
         return {}
 
-    monkeypatch.setattr(assets, "RETRIES", dg.RetryPolicy(max_retries=1))
+    monkeypatch.setattr(assets, "RETRIES", dg.RetryPolicy(max_retries=retries))
     stage = Stage("a/stage", ("artifacts/{profile}/a.txt",), run, "Counts to nine.", kinds=("spark",))
     result = dg.materialize(
         assets.assets_of({stage.name: stage}),
@@ -153,7 +153,7 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
-    result, _ = materialized(starves, 9, monkeypatch)
+    result, _ = materialized(starves, 9, monkeypatch, retries=0)
     failure = result.failure_data_for_node("a_stage")
     assert failure
     assert failure.error
