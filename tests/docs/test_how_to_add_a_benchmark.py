@@ -4,13 +4,12 @@ beyond those that it names.
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import pytest
+from commands import python
 from runnable_pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +46,9 @@ def apply(change: str, text: str) -> str:
     return text
 
 
-def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(tmp_path: Path) -> None:
+def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "project"
     for name in HOUSE:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,18 +66,11 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(tmp_path: Path) ->
         changed = root / file
         changed.write_text(apply(text, changed.read_text("utf-8")) if block.kind == "diff" else text, "utf-8")
         named.add(file)
-    environment = os.environ | {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
-    environment.pop("CI", None)
+    monkeypatch.delenv("CI", raising=False)
 
     def run(*command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=root,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        place = {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
+        done = python("-m", *command, cwd=root, **place)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from commands import invoke
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.outcomes import last_outcome, record_outcome
 
-SEED = 20
+SEED, FLIPS = 20, int(os.environ.get("SUBSTRATE_FLIPS", "15"))
 
 
 def verify(*more: str) -> tuple[int, str]:
@@ -28,8 +29,8 @@ def flip(path: Path, at: int) -> None:
 
 def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
     assert verified("nothing", 0, 0).outcome == "silent"
-    flipped = list(flips(reproduced, 15, SEED))
-    assert len(flipped) == 15
+    flipped = list(flips(reproduced, FLIPS, SEED))
+    assert len(flipped) == FLIPS
     assert {damage.outcome for damage in flipped} == {"named"}, summary(flipped)
 
 

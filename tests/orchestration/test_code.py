@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -428,9 +427,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             f"from orchestration.code import code_of; from orchestration import module as m\n"
             f"print('\\n'.join(code_of(m.{value})))"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = python("-c", program, cwd=tmp_path, PYTHONPATH="")
         assert done.returncode == 0, done.stderr
         return set(done.stdout.split()) - {"orchestration/module.py"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ LINKED = ("substrate", "orchestration", "research", "tboxes")
 """The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout."""
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
+_COMMIT = re.compile(rb"The code is that of commit [^.]*")
 _KEPT = 3
 """The number of reproduced projects that stay in the cache, so that a change of branch and back costs
 nothing.
@@ -112,6 +114,12 @@ def reproduce(root: Path, profile: str) -> None:
         init_dvc(root)
         invoke("reproduce", "--profile", profile)
         shutil.rmtree(root / ".dvc/cache", ignore_errors=True)
+
+
+def pages(report: Path) -> dict[str, bytes]:
+    """The files of a report without the commit of the code: that of a project that was kept may be older."""
+    files = [path for path in report.rglob("*") if path.is_file()]
+    return {path.relative_to(report).as_posix(): _COMMIT.sub(b"", path.read_bytes()) for path in files}
 
 
 def _digest() -> str:

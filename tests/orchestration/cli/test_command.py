@@ -28,9 +28,7 @@ def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess
 
 def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> None:
     told = f"import atexit, sys; atexit.register(lambda: print(sorted(sys.modules))); {START}"
-    done = subprocess.run(
-        [sys.executable, "-c", told, "--help"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = python("-c", told, "--help", cwd=ROOT)
     assert "reproduce" in done.stdout
     loaded = set(eval(done.stdout.splitlines()[-1]))
     assert not {"substrate.base", "pyoxigraph", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +12,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from commands import python
+from projects import pages
 
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.manifest import version_of
@@ -26,7 +25,6 @@ from orchestration.rendering.report import write_report
 from orchestration.scoring.comparability import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
 from orchestration.stages.graph import STAGES
-from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,9 +117,7 @@ def test_a_run_ends_in_a_folder_that_stands_by_itself(
         assert not re.search(r"@import|url\((?!#)|fetch\(|XMLHttpRequest", text)
         assert str(tmp_path_factory.getbasetemp()) not in text
         assert "file://" not in text
-    checked = subprocess.run(
-        [sys.executable, ROOT / "scripts/check_links.py", report], capture_output=True, text=True, check=False
-    )
+    checked = python(ROOT / "scripts/check_links.py", report)
     assert checked.returncode == 0, checked.stderr
     page = Page((reproduced / PAGE).read_text("utf-8"))
     figures = sorted((report / "figures").glob("*.svg"))
@@ -274,10 +270,10 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
         from orchestration.project import open_workspace
         write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
     changed = {"PYTHONHASHSEED": "7", "LC_ALL": "POSIX", "TZ": "Asia/Tokyo"}
-    environment = os.environ | changed | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     out = tmp_path / "again"
-    subprocess.run([sys.executable, "-c", code, out], check=True, cwd=reproduced, env=environment)
-    assert sha256(out) == sha256(reproduced / REPORT)
+    done = python("-c", code, out, cwd=reproduced, **changed)
+    assert done.returncode == 0, done.stderr
+    assert pages(out) == pages(reproduced / REPORT)
 
 
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from commands import invoke
+from projects import pages
 
 from orchestration.stages import benchmark_stages
 
@@ -57,11 +58,8 @@ def test_results_that_differ_for_no_reason_are_computed_again(
 
 
 def test_pages_are_kept_and_damaged_ones_are_made_again(reproduced: Path) -> None:
-    def pages() -> dict[str, bytes]:
-        files = (reproduced / "artifacts/sample/report").rglob("*")
-        return {str(file): file.read_bytes() for file in files if file.is_file()}
-
-    before = pages()
+    report = reproduced / "artifacts/sample/report"
+    before = pages(report)
     assert not (reproduced / "storage/sample/answers").exists()
     damaged = next(iter(sorted((reproduced / ".dagster/shown").rglob("*.js"))))
     whole = damaged.read_bytes()
@@ -69,4 +67,4 @@ def test_pages_are_kept_and_damaged_ones_are_made_again(reproduced: Path) -> Non
     code, output = substrate("materialize", "report/html", "--force")
     assert code == 0, output
     assert damaged.read_bytes() == whole
-    assert pages() == before
+    assert pages(report) == before
