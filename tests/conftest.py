@@ -34,13 +34,18 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker is left alone with it at the end: the long tests, then
     those that run the pipeline.
 
     One file that needs the reproduced project comes before all; the others come late, since they wait until
-    it is made.
+    it is made. What needs a second reproduction is long.
     """
+
+    for item in items:
+        if "unchanged_beyond" in getattr(item, "fixturenames", ()):
+            item.add_marker("long")
 
     def turn(item: pytest.Item) -> int:
         names, long = getattr(item, "fixturenames", ()), item.get_closest_marker("long")

@@ -46,6 +46,7 @@ def apply(change: str, text: str) -> str:
     return text
 
 
+@pytest.mark.long
 def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

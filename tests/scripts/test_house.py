@@ -52,11 +52,13 @@ def test_the_platform_names_no_benchmark_but_where_one_is_declared(house: Any) -
     assert "benchmarks/comphy.py" in names
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["a remark in published.yaml", "a docstring in the journal"])
 def test_a_remark_makes_no_stage_stale(what: str, stale: dict[str, list[str]]) -> None:
     assert stale[what] == []
 
 
+@pytest.mark.long
 def test_a_citation_concerns_scores_tables_and_report_alone(stale: dict[str, list[str]]) -> None:
     stages = stale["a changed citation"]
     assert {"clevrer/scores", "tables/clevrer", "report/html"} <= set(stages)
@@ -64,6 +66,7 @@ def test_a_citation_concerns_scores_tables_and_report_alone(stale: dict[str, lis
     assert [name for name in stages if not name.endswith("/scores") and not name.startswith(showing)] == []
 
 
+@pytest.mark.long
 def test_a_rule_of_one_benchmark_concerns_it_and_what_shows_it(stale: dict[str, list[str]]) -> None:
     stages = set(stale["a changed rule of bAbI"])
     asked_again = {"questions/last_word"}

@@ -15,6 +15,7 @@ from projects import ROOT, link_code
 MODULE = ("-m", "orchestration.definitions")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Function `(asset_materialize|job_execute)_command` is superseded")
 def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..., Path]) -> None:
     project = make_project()

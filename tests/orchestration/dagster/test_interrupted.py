@@ -62,6 +62,7 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
         alive.wait()
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_after_its_finished_stages(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

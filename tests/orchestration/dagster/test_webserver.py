@@ -145,6 +145,7 @@ def test_a_port_that_is_taken_is_named() -> None:
     assert not refused.stdout
 
 
+@pytest.mark.long
 def test_the_daemon_of_a_ui_that_was_killed_ends_too(make_project: Callable[..., Path]) -> None:
     command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", "0"]
     quiet, environment = subprocess.DEVNULL, os.environ | {"PYTHONPATH": str(ROOT)}

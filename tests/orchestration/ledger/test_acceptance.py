@@ -148,6 +148,7 @@ def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed
     assert "  no record of a run computed gqa/scores" in since("HEAD~1").splitlines()
 
 
+@pytest.mark.long
 def test_two_branches_that_both_accepted_are_merged_as_the_page_says(committed: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / ".gitattributes", committed)
     invoke("accept", "as they are")

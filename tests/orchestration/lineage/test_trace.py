@@ -5,6 +5,7 @@ triples.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ PROFILES = {
 }
 MEASURED = {name: BENCHMARKS[name].numbers for name in PROFILES}
 DESCRIPTIVE = "clevrer/descriptive/per_question"
+
+
+def params(names: Iterable[str]) -> list[Any]:
+    """Benchmarks as parameters: those beyond the paper need a reproduction of their own."""
+    long = {"sample": (), "beyond": pytest.mark.long}
+    return [pytest.param(name, marks=long[PROFILES[name]]) for name in sorted(names)]
 
 
 def trace(*arguments: str, code: int = 0, profile: str = "sample") -> dict[str, Any]:
@@ -50,7 +57,11 @@ def refused(*arguments: str) -> str:
             "sample",
             ("clevrer/explanatory/per_question", "babi/qa7/accuracy", "ablations/predictive.A/per_option"),
         ),
-        ("beyond", ("perceived/explanatory/per_question", "comphy_inferred/factual/per_question")),
+        pytest.param(
+            "beyond",
+            ("perceived/explanatory/per_question", "comphy_inferred/factual/per_question"),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_every_number_walks_from_its_cells_to_its_source(
@@ -127,7 +138,7 @@ def test_a_published_cell_traces_to_its_citation(reproduced: Path) -> None:
     assert paper["citations"]["substrate"].startswith("Rovai")
 
 
-@pytest.mark.parametrize("benchmark", sorted(INTERPRETED.keys() & MEASURED))
+@pytest.mark.parametrize("benchmark", params(INTERPRETED.keys() & MEASURED))
 def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     request: pytest.FixtureRequest, benchmark: str
 ) -> None:
@@ -152,7 +163,7 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     assert again["row"].encode() == lines[line]
 
 
-@pytest.mark.parametrize("benchmark", sorted(EXPLAINED.keys() & MEASURED))
+@pytest.mark.parametrize("benchmark", params(EXPLAINED.keys() & MEASURED))
 def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
     request: pytest.FixtureRequest, benchmark: str
 ) -> None:
