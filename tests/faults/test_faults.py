@@ -7,8 +7,6 @@ write in the middle of a file, as a full disk does.
 from __future__ import annotations
 
 import json
-import os
-import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from clevrer_scenes import annotation
-from commands import invoke
+from commands import invoke, started
 
 from substrate import EventLog, TBox, unfold
 from substrate.base.files import clear_leftovers
@@ -30,22 +28,7 @@ SUBSTRATE = [sys.executable, "-m", "orchestration.cli.main"]
 
 def start(*arguments: object, room: int | None = None, code: str = "") -> subprocess.Popen[str]:
     """A command, or a little code, in a process of its own."""
-
-    def limit() -> None:
-        if room is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    # Python takes no notice of a compiled file that was cut short: the next process could not read it.
-    environment = os.environ | ({} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"})
-    command = [sys.executable, "-c", code] if code else SUBSTRATE
-    return subprocess.Popen(
-        [*command, *map(str, arguments)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limit,
-    )
+    return started(*([sys.executable, "-c", code] if code else SUBSTRATE), *arguments, room=room)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -14,34 +13,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import hold, invoke
+from commands import hold, invoke, started
 
 from orchestration.base.project_lock import project_lock
 
 pytestmark = pytest.mark.long
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def substrate(
     *arguments: str, room: int | None = None, before: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
     """A command in a process group of its own."""
-
-    def limit() -> None:
-        if room is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    # Python takes no notice of a compiled file that was cut short: the next process could not read it.
-    limited = {} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen(
-        [*before, sys.executable, "-m", "orchestration.cli.main", *arguments],
-        env=os.environ | limited | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limit,
-        start_new_session=True,
-    )
+    return started(*before, sys.executable, "-m", "orchestration.cli.main", *arguments, room=room)
 
 
 def under_way(root: Path) -> subprocess.Popen[str]:

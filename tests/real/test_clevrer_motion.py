@@ -33,11 +33,8 @@ from substrate.domains.clevrer.motion import LAW, Body, simulate
 
 
 @pytest.fixture(scope="module")
-def clevrer() -> Path:
-    folder = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "clevrer"
-    if not folder.is_dir():
-        pytest.skip("the real data are not beside this checkout (../shared/data)")
-    return folder
+def clevrer(real_data: Path) -> Path:
+    return real_data / "clevrer"
 
 
 @pytest.fixture(scope="module")

@@ -37,15 +37,11 @@ SCENES = range(10_000, 10_080)
 FACTOR = 1.5
 """The factor by which generated scenes may lie further from all real scenes than as many real ones do."""
 SLACK = 0.06
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def clevrer() -> Path:
-    folder = ROOT.parent / "shared" / "data" / "clevrer"
-    if not folder.is_dir():
-        pytest.skip("the real data are not beside this checkout (../shared/data)")
-    return folder
+def clevrer(real_data: Path) -> Path:
+    return real_data / "clevrer"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +77,12 @@ def bounds(real: list[Clip]) -> dict[str, float]:
     return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
 
 
+def beyond(ones: list[Clip], real: list[Clip], limits: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """The statistics that are further from the real ones than their limit: their distance and the limit."""
+    far = {name: of.total_variation for name, of in distances(collected(ones), collected(real)).items()}
+    return {name: (far[name], limit) for name, limit in limits.items() if far[name] > limit}
+
+
 @pytest.fixture(scope="module")
 def train_bounds(train: list[Clip]) -> dict[str, float]:
     return bounds(train)
@@ -108,25 +110,16 @@ def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Cli
 def test_events_of_generated_scenes_are_distributed_like_real_ones(
     train: list[Clip], generated: list[Clip], train_bounds: dict[str, float]
 ) -> None:
-    far, limit = distances(collected(generated), collected(train)), train_bounds
-    assert {
-        name: (far[name].total_variation, limit[name])
-        for name in limit
-        if far[name].total_variation > limit[name]
-    } == {}
-    assert len(limit) == sum(not histogram.moving for histogram in HISTOGRAMS.values())
+    assert beyond(generated, train, train_bounds) == {}
+    assert len(train_bounds) == sum(not histogram.moving for histogram in HISTOGRAMS.values())
 
 
 def test_motion_of_generated_scenes_is_distributed_like_real_motion(
     tracked: list[Clip], generated: list[Clip]
 ) -> None:
-    far, limit = distances(collected(generated), collected(tracked)), bounds(tracked)
-    assert {
-        name: (far[name].total_variation, limit[name])
-        for name in limit
-        if far[name].total_variation > limit[name]
-    } == {}
-    assert set(limit) == set(HISTOGRAMS)
+    limits = bounds(tracked)
+    assert beyond(generated, tracked, limits) == {}
+    assert set(limits) == set(HISTOGRAMS)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,26 @@ def python(
         capture_output=True,
         text=True,
         check=False,
+    )
+
+
+def started(*command: object, room: int | None = None) -> subprocess.Popen[str]:
+    """A command in a process group of its own; `room` is the longest file that it can write, as on a full disk."""
+
+    def limit() -> None:
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    # Python takes no notice of a compiled file that was cut short: the next process could not read it.
+    limited = {} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen(
+        [*map(str, command)],
+        env=os.environ | limited | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,
+        start_new_session=True,
     )
 
 

@@ -12,13 +12,18 @@ ROWS = "artifacts/sample/babi/answers.jsonl"
 NUMBERS = "artifacts/sample/tables"
 
 
+def place_in_cache(project: Path, data: bytes) -> Path:
+    """The file of DVC's cache that some bytes would be."""
+    name = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    cached = project / ".dvc/cache/files/md5" / name[:2] / name[2:]
+    cached.parent.mkdir(parents=True)
+    return cached
+
+
 def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
     before = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
     rows = (reproduced / ROWS).read_bytes()
-    name = hashlib.md5(rows, usedforsecurity=False).hexdigest()
-    cached = reproduced / ".dvc/cache/files/md5" / name[:2] / name[2:]
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(rows)
+    place_in_cache(reproduced, rows).write_bytes(rows)
     (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
     for table in (reproduced / NUMBERS).glob("clevrer.*"):
         table.unlink()
@@ -36,10 +41,7 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     from orchestration.stages.graph import STAGES
 
     rows = (reproduced / ROWS).read_bytes()
-    name = hashlib.md5(rows, usedforsecurity=False).hexdigest()
-    cached = reproduced / ".dvc/cache/files/md5" / name[:2] / name[2:]
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(rows.replace(b"true", b"tru3", 1))
+    place_in_cache(reproduced, rows).write_bytes(rows.replace(b"true", b"tru3", 1))
     (reproduced / ROWS).write_bytes(b"lost\n")
     computed: list[str] = []
     done = repair(open_workspace(), STAGES, computed.extend)

@@ -89,6 +89,14 @@ def materialized(
     return result, len(attempts)
 
 
+def said(result: dg.ExecuteInProcessResult) -> str:
+    """The error of the stage that failed, and its cause."""
+    failure = result.failure_data_for_node("a_stage")
+    assert failure
+    assert failure.error
+    return failure.error.message + (failure.error.cause.message if failure.error.cause else "")
+
+
 def test_a_stage_that_lost_a_worker_is_run_again(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,11 +162,7 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, _ = materialized(starves, 9, monkeypatch, retries=0)
-    failure = result.failure_data_for_node("a_stage")
-    assert failure
-    assert failure.error
-    assert failure.error.cause
-    assert "number 4: a worker has not enough memory. Free some" in failure.error.cause.message
+    assert "number 4: a worker has not enough memory. Free some" in said(result)
     assert not out.exists()
     result, attempts = materialized(starves, 0, monkeypatch)
     assert result.success
@@ -171,10 +175,7 @@ def test_a_driver_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, attempts = materialized(starves, 9, monkeypatch, driver=True)
-    failure = result.failure_data_for_node("a_stage")
-    assert failure
-    assert failure.error
-    assert "there is not enough memory" in failure.error.message
+    assert "there is not enough memory" in said(result)
     assert attempts == 1
     assert not list(out.parent.iterdir())
     assert materialized(starves, 0, monkeypatch)[0].success
@@ -187,8 +188,4 @@ def test_an_error_of_the_data_is_not_tried_again(
     make_project()
     result, attempts = materialized(refuses, 1, monkeypatch)
     assert attempts == 1
-    failure = result.failure_data_for_node("a_stage")
-    assert failure
-    assert failure.error
-    assert failure.error.cause
-    assert "FormatError: scene 4: names object 9. Declare it." in failure.error.cause.message
+    assert "FormatError: scene 4: names object 9. Declare it." in said(result)
