@@ -47,7 +47,7 @@ def python(
 
 
 def started(*command: object, room: int | None = None) -> subprocess.Popen[str]:
-    """A command in a process group of its own; `room` is the longest file that it can write, as on a full disk."""
+    """A command in a process group of its own; `room` is the longest file that it can write."""
 
     def limit() -> None:
         if room is not None:
