@@ -81,11 +81,5 @@ def test_a_machine_gets_each_delta_as_the_log_has_it() -> None:
     (part,) = record["parts"]
     assert (record["answer"], part["ground"], record["logs"]) == ("in & out", "sure", {"": log.digest})
     assert part["steps"][0]["evidence"] == [
-        {
-            "position": 2,
-            "log": "",
-            "tick": 1,
-            "op": "insert",
-            "triple": '<urn:v:ann> <urn:v:in> "room <1>"',
-        }
+        {"position": 2, "log": "", "tick": 1, "op": "insert", "triple": '<urn:v:ann> <urn:v:in> "room <1>"'}
     ]

@@ -50,9 +50,6 @@ def test_nodes_without_a_label_are_the_same_each_time(text: str) -> None:
 
 
 def test_a_state_that_is_none_is_refused() -> None:
-    for text, form in [
-        ("<urn:s> <urn:p>", "turtle"),
-        ("<urn:s> <urn:p> <urn:o> <urn:g> .", "nquads"),
-    ]:
+    for text, form in [("<urn:s> <urn:p>", "turtle"), ("<urn:s> <urn:p> <urn:o> <urn:g> .", "nquads")]:
         with pytest.raises(LogError):
             from_state(text, form)

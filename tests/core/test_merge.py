@@ -7,16 +7,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode
 
-from substrate import (
-    EventLog,
-    MergeError,
-    Namespace,
-    ParameterError,
-    TBox,
-    conflicts,
-    fork,
-    merge,
-)
+from substrate import EventLog, MergeError, Namespace, ParameterError, TBox, conflicts, fork, merge
 from substrate.base.vocabulary import AWARE_OF
 from substrate.branch import Conflict, merge_base
 from substrate.branch.merge import Side

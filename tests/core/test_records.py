@@ -45,11 +45,7 @@ def elements(text: bytes, folder: Path) -> list[tuple[str, Any]]:
     return pairs
 
 
-@given(
-    listing=st.lists(RECORDS, max_size=4),
-    indent=st.sampled_from([None, 0, 2]),
-    plain=st.booleans(),
-)
+@given(listing=st.lists(RECORDS, max_size=4), indent=st.sampled_from([None, 0, 2]), plain=st.booleans())
 def test_the_records_of_a_list_and_of_an_object_are_those_of_a_parser(
     listing: list[Any], indent: int | None, plain: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

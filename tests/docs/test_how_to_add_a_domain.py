@@ -21,9 +21,7 @@ from substrate.ask.questions import TEMPLATES
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, LOCATION, PARTICIPANT, RECIPIENT, SOURCE
 
 HOW_TO = Page(
-    "how-to-add-a-domain.md",
-    files={"turtle": "parts.ttl", "patch": "weather.patch"},
-    exits={"verify": 1},
+    "how-to-add-a-domain.md", files={"turtle": "parts.ttl", "patch": "weather.patch"}, exits={"verify": 1}
 )
 GREENHOUSE = DOCS / "examples" / "greenhouse.ttl"
 UNTIL = 13

@@ -11,11 +11,7 @@ from glob import glob
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = (
-    "README.md",
-    "docs/tutorial.md",
-    *sorted(glob("docs/how-to-*.md", root_dir=ROOT)),
-)
+PAGES = ("README.md", "docs/tutorial.md", *sorted(glob("docs/how-to-*.md", root_dir=ROOT)))
 _FILE = re.compile(r"# (\S+\.py)\n")
 
 

@@ -17,10 +17,7 @@ from substrate.cause.explanation import Evidence
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
-from substrate.domains.babi.format import (
-    parse_stories,
-    read_tasks,
-)
+from substrate.domains.babi.format import parse_stories, read_tasks
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.sentences import parse_sentence
 
@@ -85,13 +82,7 @@ def test_a_folder_without_tasks_or_without_the_file_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "twin",
-    [
-        "qa2_y_test.txt",
-        "qa2_x_test.txt.gz",
-        "qa2_x_test (1).txt",
-        "qa2_x_test copy 2.txt",
-    ],
+    "twin", ["qa2_y_test.txt", "qa2_x_test.txt.gz", "qa2_x_test (1).txt", "qa2_x_test copy 2.txt"]
 )
 def test_a_task_that_two_files_hold_is_refused_by_both_names(tmp_path: Path, twin: str) -> None:
     text = TWO.encode()

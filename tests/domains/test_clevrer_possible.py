@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.domains.possible import (
-    PossibleEvent,
-    PossibleScene,
-    answer_possible,
-    decode_possible,
-    worlds,
-)
+from research.domains.possible import PossibleEvent, PossibleScene, answer_possible, decode_possible, worlds
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import Choice, CompactObject, Question
 from substrate.domains.clevrer.parameters import Parameters

@@ -95,10 +95,7 @@ def verdict(
     horizon: int = RECORDED_AFTER,
 ) -> Fate:
     return judge(
-        observed,
-        SceneEvent("Collision", None, frozenset((a, b))),
-        removed,
-        Counterfactual(method, horizon),
+        observed, SceneEvent("Collision", None, frozenset((a, b))), removed, Counterfactual(method, horizon)
     )
 
 
@@ -134,12 +131,7 @@ def test_what_nobody_touched_is_answered_from_what_was_seen(blocked: Scene) -> N
 
 def test_a_world_without_an_object_goes_on_after_the_video() -> None:
     """The ball rolls towards the can, and would reach it 20 frames after the video, whoever is taken out."""
-    rolling = scene(
-        {
-            BALL: [(0, -6.0, 0.0, 1.5, 0.0)],
-            CAN: [(0, 0.2, 0.0, 0.0, 0.0)],
-        }
-    )
+    rolling = scene({BALL: [(0, -6.0, 0.0, 1.5, 0.0)], CAN: [(0, 0.2, 0.0, 0.0, 0.0)]})
     assert verdict(rolling, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=0).occurs
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=5).occurs
@@ -375,10 +367,7 @@ def test_every_possible_world_of_tracked_positions_is_asked_about_what_was_not_f
     future_ = Question(1, "?", "predictive", ["unseen_events", "belong_to"], choices=[hit])
     rows = list(
         answer_possible(
-            record,
-            [Question(0, "?", "counterfactual", ask, choices=[hit]), future_],
-            Parameters(),
-            "x",
+            record, [Question(0, "?", "counterfactual", ask, choices=[hit]), future_], Parameters(), "x"
         )
     )
     assert [row.predicted for row in rows] == ["correct", "wrong"]

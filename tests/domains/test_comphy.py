@@ -27,13 +27,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.program import World
 from substrate.domains.comphy.deltas import target_log
-from substrate.domains.comphy.format import (
-    Target,
-    direction,
-    read_questions,
-    read_target,
-    target_names,
-)
+from substrate.domains.comphy.format import Target, direction, read_questions, read_target, target_names
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import run
@@ -159,10 +153,7 @@ def known() -> World:
 
 @pytest.fixture(scope="module")
 def unknown() -> World:
-    return World(
-        TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)))),
-        Parameters(),
-    )
+    return World(TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)))), Parameters())
 
 
 @pytest.mark.parametrize(

@@ -140,8 +140,7 @@ def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("relation", "annotated"),
-    [("on", "sitting on top of"), ("near", "sitting beside"), ("below", "under")],
+    ("relation", "annotated"), [("on", "sitting on top of"), ("near", "sitting beside"), ("below", "under")]
 )
 def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(
     relation: str, annotated: str

@@ -27,10 +27,7 @@ from substrate.generators.clevrer import WorldScene, generate_scene, predictive_
 from substrate.generators.clevrer.choices import imagine
 from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names
-from substrate.generators.clevrer.physics import (
-    Body,
-    simulate,
-)
+from substrate.generators.clevrer.physics import Body, simulate
 from substrate.generators.clevrer.questions import VALIDATION_QUESTIONS, quota
 from substrate.generators.layout import encode_scene, write_release
 
@@ -297,12 +294,7 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
     )
     late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
     for seed in range(20):
-        questions = imagine(
-            {0: [late], 1: [], 2: []},
-            Names(objects),
-            Random(seed),
-            6,
-        )
+        questions = imagine({0: [late], 1: [], 2: []}, Names(objects), Random(seed), 6)
         assert len(questions) == 6
         for question in questions:
             ((_, correct),) = question.choices

@@ -20,12 +20,7 @@ from research.domains.humans import (
 from substrate import ProgramError
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import (
-    CompactCollision,
-    CompactObject,
-    InOut,
-    SceneEvents,
-)
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 

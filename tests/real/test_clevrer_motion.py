@@ -16,17 +16,9 @@ from msgspec.structs import replace
 from research.domains.foretelling import predict_collisions, read_trajectories
 from research.domains.foretelling.calibrate import calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import (
-    Watched,
-    watch,
-)
+from research.domains.foretelling.from_trajectories import Watched, watch
 from research.domains.foretelling.sight import BELIEF, SIGHT
-from research.measurements.clevrer_foretelling import (
-    far_errors,
-    one_step_errors,
-    others,
-    recovered,
-)
+from research.measurements.clevrer_foretelling import far_errors, one_step_errors, others, recovered
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, simulate

@@ -9,11 +9,7 @@ import pytest
 from research.domains.foretelling.annotated import masses
 from research.domains.foretelling.from_annotations import read_annotations
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.emitter import (
-    observed_collisions,
-    observed_masses,
-    recorded_bodies,
-)
+from substrate.domains.clevrer.emitter import observed_collisions, observed_masses, recorded_bodies
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.scene import Scene
@@ -27,10 +23,7 @@ def films(real_data: Path) -> list[tuple[Annotation, Scene]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("start", "true", "close", "extra"),
-    [(0, 20, 20, 1), (40, 13, 12, 1)],
-)
+@pytest.mark.parametrize(("start", "true", "close", "extra"), [(0, 20, 20, 1), (40, 13, 12, 1)])
 def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
     films: list[tuple[Annotation, Scene]], start: int, true: int, close: int, extra: int
 ) -> None:

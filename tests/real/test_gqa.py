@@ -6,20 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from substrate.domains.gqa.format import (
-    Question,
-    SceneGraph,
-    SceneObject,
-    read_questions,
-    read_scene_graphs,
-)
+from substrate.domains.gqa.format import Question, SceneGraph, SceneObject, read_questions, read_scene_graphs
 from substrate.domains.gqa.interpreter import Scene
 from substrate.domains.gqa.ontology import default
-from substrate.domains.gqa.program import (
-    Named,
-    Related,
-    compile_program,
-)
+from substrate.domains.gqa.program import Named, Related, compile_program
 from substrate.rules.tbox import TBox
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "gqa"
@@ -97,14 +87,7 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
     assert missed <= {("fan", "fans"), ("fans", "fan"), ("glass", "glasses"), ("glasses", "glass")}
 
 
-@pytest.mark.parametrize(
-    ("named", "wanted"),
-    [
-        ("couch", "sofas"),
-        ("man", "people"),
-        ("leaf", "leaves"),
-    ],
-)
+@pytest.mark.parametrize(("named", "wanted"), [("couch", "sofas"), ("man", "people"), ("leaf", "leaves")])
 def test_number_and_synonym_are_folded(named: str, wanted: str) -> None:
     assert finds(named, wanted)
 

@@ -22,11 +22,7 @@ from research.measurements.clevrer_statistics import (
 )
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import (
-    annotation_names,
-    decode_annotation,
-    read_scene_events,
-)
+from substrate.domains.clevrer.format import annotation_names, decode_annotation, read_scene_events
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import WorldScene, generate_scene

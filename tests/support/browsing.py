@@ -28,11 +28,7 @@ class Opener:
         self._pages: list[Page] = []
 
     def __call__(
-        self,
-        name: str = "index.html",
-        width: int = 1280,
-        scheme: Scheme = "light",
-        scripts: bool = True,
+        self, name: str = "index.html", width: int = 1280, scheme: Scheme = "light", scripts: bool = True
     ) -> Page:
         page = self._browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts

@@ -28,13 +28,7 @@ from orchestration.models.transcript import Reply, address, make_record, read_tr
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import (
-    Sharded,
-    short_key,
-    table_once,
-    table_sums,
-    write_cases,
-)
+from orchestration.workspace.tables import Sharded, short_key, table_once, table_sums, write_cases
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals

@@ -81,11 +81,4 @@ def small_specs(draw: st.DrawFn) -> Spec:
         )
     )
     village = Village(horizon, [Named(p, p) for p in PLACES], [Named(f, f) for f in FACTS], agents)
-    return Spec(
-        0,
-        "control",
-        village,
-        draw(st.integers(1, horizon)),
-        first,
-        query,
-    )
+    return Spec(0, "control", village, draw(st.integers(1, horizon)), first, query)

@@ -314,11 +314,7 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, t
         record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
     other = msgspec.structs.replace(inputs.parameters, controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
-        replay(
-            "controlled",
-            read_transcript(transcript),
-            inputs._replace(parameters=other),
-        )
+        replay("controlled", read_transcript(transcript), inputs._replace(parameters=other))
     whole = transcript.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
         transcript.write_bytes(whole.replace(before, after, 1))

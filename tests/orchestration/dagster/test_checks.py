@@ -75,9 +75,7 @@ def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_sha
     assert {
         (asset_key(f"{name}/logs"), "shapes") for name, logger in LOGGERS.items() if logger.shapes
     } <= every
-    assert {
-        (asset_key("clevrer/scores"), "counts"),
-    } <= keys
+    assert {(asset_key("clevrer/scores"), "counts")} <= keys
 
 
 def test_drift_warns_and_stops_a_run_only_in_ci(

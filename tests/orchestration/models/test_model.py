@@ -39,12 +39,7 @@ class FakeTime:
 
 
 def client(
-    server: ModelServer,
-    time: FakeTime,
-    *,
-    read: float = 5.0,
-    attempts: int = 5,
-    key: str = KEY,
+    server: ModelServer, time: FakeTime, *, read: float = 5.0, attempts: int = 5, key: str = KEY
 ) -> Client:
     return Client(Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts), time.clock)
 

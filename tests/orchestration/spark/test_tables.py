@@ -9,13 +9,7 @@ import pytest
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import (
-    Sharded,
-    read_cases,
-    short_key,
-    table_once,
-    write_cases,
-)
+from orchestration.workspace.tables import Sharded, read_cases, short_key, table_once, write_cases
 
 
 def table(root: Path, text: bytes) -> tuple[Storage, Sharded]:

@@ -32,11 +32,7 @@ def test_sharing_a_participant_goes_one_step_back() -> None:
     target = pair(BLUE, GREEN, "events")
     options = [pair(RED, BLUE, "events")]
     answers = said("explanatory", f"events {target} filter_ancestor belong_to", options)
-    assert answers == {
-        "every option": "correct",
-        "no option": "wrong",
-        "sharing a participant": "correct",
-    }
+    assert answers == {"every option": "correct", "no option": "wrong", "sharing a participant": "correct"}
 
 
 def test_without_an_object_nothing_happens_or_what_was_filmed() -> None:

@@ -9,13 +9,7 @@ import msgspec
 import pytest
 
 from orchestration.benchmarks.benchmark import Case
-from research.benchmarks.truths import (
-    FROM_TRUTH,
-    cases,
-    descriptive_rows,
-    explanatory_rows,
-    logs,
-)
+from research.benchmarks.truths import FROM_TRUTH, cases, descriptive_rows, explanatory_rows, logs
 from research.domains.perception.parameters import Perception
 from research.generators.proposals import seen_files
 from substrate.base.errors import ParameterError

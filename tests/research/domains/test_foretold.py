@@ -53,11 +53,9 @@ def test_nothing_after_the_frame_is_read() -> None:
 
 def test_each_pair_is_held_beside_what_came() -> None:
     made = compared(TRUTH, 80, {frozenset((RED, BLUE))})
-    assert made == [
-        (CORRECT, CORRECT),
-        (UNSEEN, WRONG),
-        (UNSEEN, CORRECT),
-    ], "the cylinder comes into view after the frame"
+    assert made == [(CORRECT, CORRECT), (UNSEEN, WRONG), (UNSEEN, CORRECT)], (
+        "the cylinder comes into view after the frame"
+    )
     invented = frozenset((RED, ("gray", "metal", "cube")))
     assert compared(TRUTH, 100, {invented}) == [
         (WRONG, CORRECT),

@@ -13,14 +13,7 @@ from pyoxigraph import NamedNode
 
 from research.domains.movement_file import parse_movements, read_movements
 from research.domains.movement_log import conversations, movement_log
-from substrate import (
-    EventLog,
-    FormatError,
-    OverrideLocation,
-    RuleEmitter,
-    TBox,
-    fork,
-)
+from substrate import EventLog, FormatError, OverrideLocation, RuleEmitter, TBox, fork
 from substrate.ask import ask
 
 V, E = "urn:substrate:village:", "urn:village:"

@@ -21,24 +21,14 @@ from research.domains.perception.future import met
 from research.domains.perception.judge import gold_of, happenings, lost
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import (
-    PerceivedCollision,
-    examined,
-    recorded,
-)
+from research.domains.perception.perceive import PerceivedCollision, examined, recorded
 from research.domains.possible import decode_possible, worlds
 from research.generators.proposals import proposals
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
 from substrate.cli.main import make_app
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import (
-    SHAPES,
-    CompactCollision,
-    CompactObject,
-    Question,
-    SceneEvents,
-)
+from substrate.domains.clevrer.format import SHAPES, CompactCollision, CompactObject, Question, SceneEvents
 from substrate.domains.clevrer.motion import Body, simulate
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.generators.clevrer import generate_scene
