@@ -195,23 +195,30 @@ def simulated_questions(size: int) -> Iterator[Pair]:
 def world(size: int) -> Iterator[Pair]:
     """Making scenes beside setting the same bodies up and Bullet's ``stepSimulation`` alone."""
     runs: list[list[Any]] = []
-    insert, step = physics._insert, bullet.stepSimulation
+    insert, step, lengthen = physics._insert, bullet.stepSimulation, physics._set_step
+    whole = False
+
+    def lengthened(client: int, a_frame: bool) -> None:
+        nonlocal whole
+        whole = a_frame
+        lengthen(client, a_frame)
 
     def inserted(client: int, body: physics.Body) -> int:
         if not runs or runs[-1][1]:
-            runs.append([[], 0])
+            runs.append([[], []])
         runs[-1][0].append(body)
         return insert(client, body)
 
     def stepped(**options: Any) -> None:
-        runs[-1][1] += 1
+        runs[-1][1].append(whole)
         step(**options)
 
     def make() -> None:
         for number in range(size):
             generate_scene(10000 + number, 1)
 
-    with patch.object(physics, "_insert", inserted), patch.object(bullet, "stepSimulation", stepped):
+    counted = patch.multiple(physics, _insert=inserted, _set_step=lengthened)
+    with counted, patch.object(bullet, "stepSimulation", stepped):
         make()
 
     def only_step() -> None:
@@ -219,7 +226,11 @@ def world(size: int) -> Iterator[Pair]:
             with physics._world() as client:
                 for body in bodies:
                     insert(client, body)
-                for _ in range(steps):
+                before = False
+                for a_frame in steps:
+                    if a_frame != before:
+                        lengthen(client, a_frame)
+                    before = a_frame
                     step(physicsClientId=client)
 
     yield Pair(make, only_step)

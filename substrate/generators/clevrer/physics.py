@@ -238,7 +238,7 @@ def _world() -> Iterator[int]:
         bullet.setPhysicsEngineParameter(
             deterministicOverlappingPairs=1, enableFileCaching=0, physicsClientId=client
         )
-        _set_step(client, whole=False)
+        _set_step(client, False)
         bullet.setGravity(0, 0, -_GRAVITY, physicsClientId=client)
         plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
         ground = bullet.createMultiBody(
