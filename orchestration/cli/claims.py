@@ -10,7 +10,7 @@ from orchestration.cli.console import ProfileOption
 from substrate.cli.console import JsonOption, argument, give, voiced
 
 if TYPE_CHECKING:
-    from orchestration.scoring.claims import Verdict
+    from orchestration.scoring.claims import ClaimVerdict
 
 _WIDTH, _INDENT = 110, "    "
 _CELLS = (13, 27, 17, 44)
@@ -40,7 +40,7 @@ def claims(
         give(every, listed(every), json=json, closing=told(every))
 
 
-def named(every: Iterable[Verdict], name: str) -> Verdict:
+def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
     """Find a claim's verdict.
 
     Raises:
@@ -58,7 +58,7 @@ def named(every: Iterable[Verdict], name: str) -> Verdict:
     return known[name]
 
 
-def listed(every: list[Verdict]) -> Iterator[str]:
+def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
     from orchestration.rendering.conclusion import told
     from orchestration.rendering.tables import drawn
@@ -82,7 +82,7 @@ def listed(every: list[Verdict]) -> Iterator[str]:
     yield f"\nThe paper's {len(every)} claims: {told(every)}."
 
 
-def lines(of: Verdict) -> Iterator[str]:
+def lines(of: ClaimVerdict) -> Iterator[str]:
     """Yield everything about a claim."""
     yield f"{of.name}: {of.verdict}"
     yield from wrap(of.claim, _WIDTH, initial_indent="  ", subsequent_indent="  ")

@@ -39,7 +39,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     unpack: tuple[Unpacked, ...] = ()
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OfficialRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark's official files; ``manual`` is the page to visit if there is no direct address."""
 
     files: tuple[SourceFile, ...] = ()
@@ -47,7 +47,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     manual: str = ""
 
 
-Sources = Mapping[str, Source]
+Sources = Mapping[str, OfficialRelease]
 """Official files by benchmark."""
 
 
@@ -66,7 +66,7 @@ def official_sources() -> Sources:
     True
     """
     return msgspec.toml.decode(
-        files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, Source]
+        files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, OfficialRelease]
     )
 
 

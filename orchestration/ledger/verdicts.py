@@ -20,7 +20,7 @@ from orchestration.ledger.manifest import Made, Pins, put, version_of
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.claims import Find, Measured, Verdict, claims, verdict
+from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
 from orchestration.scoring.counting import by_scene, counts_for, graded_rows, outcomes, split_name
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
@@ -119,7 +119,7 @@ def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
     return Results(profile, counts, rows, by)
 
 
-def verdicts(root: Path, *first: Results) -> list[Verdict]:
+def verdicts(root: Path, *first: Results) -> list[ClaimVerdict]:
     """Return the verdict on each claim, from some results or from the pins.
 
     The numbers of a claim come from one profile: the first that has the most of them.
@@ -140,7 +140,7 @@ def verdicts(root: Path, *first: Results) -> list[Verdict]:
     ]
 
 
-def verdicts_here(workspace: Workspace) -> list[Verdict]:
+def verdicts_here(workspace: Workspace) -> list[ClaimVerdict]:
     """Return the verdicts from the files of a profile and from the pins of the others."""
     return verdicts(workspace.root, of_files(workspace))
 
@@ -154,7 +154,7 @@ def digest_of(evidence: tuple[str, ...]) -> str:
     return version_of({n: short_of_python(p.read_bytes()) for n, p in paths.items() if p.is_file()})
 
 
-def _short(of: Verdict) -> str:
+def _short(of: ClaimVerdict) -> str:
     """The pinned part of a verdict."""
     unfit = "the paper's own figures do not fit" if of.printed == "inconsistent" else ""
     return ", ".join(filter(None, (of.verdict, of.direction, unfit)))
@@ -168,13 +168,13 @@ def pinned_verdicts(root: Path) -> dict[str, str]:
         return {}
 
 
-def pin_verdicts(root: Path, now: Iterable[Verdict]) -> None:
+def pin_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> None:
     """Write verdicts as the pinned ones."""
     lines = msgspec.json.format(msgspec.json.encode({of.name: _short(of) for of in now}), indent=1)
     put(root / PINNED, lines + b"\n")
 
 
-def changed_verdicts(root: Path, now: Iterable[Verdict]) -> list[Difference]:
+def changed_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> list[Difference]:
     """Return the verdicts that differ from the pinned ones; none if no verdict is pinned."""
     if not (root / PINNED).is_file():
         return []

@@ -86,7 +86,7 @@ class Logs(msgspec.Struct, frozen=True):
     sources: list[str]
 
 
-class Source(msgspec.Struct, frozen=True):
+class DatasetOrigin(msgspec.Struct, frozen=True):
     """The origin of a dataset: a generated world, or the files in ``official``, with their hashes."""
 
     file: File
@@ -96,7 +96,7 @@ class Source(msgspec.Struct, frozen=True):
     official: list[dict[str, str]]
 
 
-class Step(msgspec.Struct, frozen=True):
+class TraceStep(msgspec.Struct, frozen=True):
     """A stage on the path: its code, parameters, inputs and outs; and the code files and parameters that have
     changed since.
     """
@@ -128,8 +128,8 @@ class Trace(msgspec.Struct, frozen=True):
     score_file: File
     rows: Counted | None
     logs: list[Logs]
-    sources: list[Source]
-    steps: list[Step]
+    sources: list[DatasetOrigin]
+    steps: list[TraceStep]
     environment: Environment
     problems: list[str]
 
@@ -288,7 +288,7 @@ def _cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
                     yield Cell(file, row[0], head, text, citations)
 
 
-def _source_of(lineage: Lineage, stage: str, path: str) -> Source:
+def _source_of(lineage: Lineage, stage: str, path: str) -> DatasetOrigin:
     """Return the origin of a dataset."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
     folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
@@ -309,7 +309,9 @@ def _source_of(lineage: Lineage, stage: str, path: str) -> Source:
         kind = "generated"
     else:
         kind = "no files are named: nothing is measured"
-    return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
+    return DatasetOrigin(
+        lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files
+    )
 
 
 def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
@@ -320,14 +322,14 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
         yield source | ({"sha256": pin.sha256} if pin else {})
 
 
-def step_of(lineage: Lineage, stage: str) -> Step:
+def step_of(lineage: Lineage, stage: str) -> TraceStep:
     """Return a stage's record as a step of a trace."""
     record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
     changed = [file for file, short in record.code.items() if now.get(file) != short]
     values = record.parameters.items()
     changed += [key for key, value in values if value_at(lineage.workspace.settings, key) != value]
     made_from = record.code, record.parameters, record.inputs
-    return Step(stage, lineage.versions[stage], *made_from, record.outs, changed)
+    return TraceStep(stage, lineage.versions[stage], *made_from, record.outs, changed)
 
 
 def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from orchestration.registry import TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.conclusion import told
 from orchestration.rendering.page import claim_page, label
-from orchestration.scoring.claims import OPEN, Verdict, claims
+from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
 from orchestration.scoring.published import published
@@ -29,7 +29,7 @@ SIGNS = {"agrees": "●", "proven": "●", "differs": "▲", "refuted": "▲", "
 """The sign of a verdict; others have a dash."""
 
 
-def lead(now: Sequence[Verdict]) -> str:
+def lead(now: Sequence[ClaimVerdict]) -> str:
     """Count the verdicts in a sentence for a reader.
 
     >>> lead([])
@@ -56,7 +56,7 @@ def mark_text(name: str, who: str, value: float) -> str:
     return f"{marked(who, name)} {100 * value:.2f} %"
 
 
-def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verdict]) -> Iterator[str]:
+def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[ClaimVerdict]) -> Iterator[str]:
     """Yield the cases in which, on generated data, a trivial method is better or an order is reversed."""
     gaps: list[tuple[float, str]] = []
     levels = {claim.margin[0] for claim in claims().claims.values() if len(claim.margin) == 1}
@@ -74,7 +74,7 @@ def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verd
 
 
 def write_claims(
-    jinja: jinja2.Environment, profile: str, now: Iterable[Verdict], there: Mapping[str, str], out: Path
+    jinja: jinja2.Environment, profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, str], out: Path
 ) -> None:
     """Write a page for each claim.
 

@@ -13,7 +13,7 @@ from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, ver
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.page import label
-from orchestration.scoring.claims import VERDICTS, Verdict
+from orchestration.scoring.claims import VERDICTS, ClaimVerdict
 from orchestration.scoring.formatting import bounds, counted
 from orchestration.scoring.scores import Score, metrics_file, read_scores, score
 from orchestration.workspace.folders import Workspace
@@ -44,7 +44,7 @@ def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
     return [*verdict_lines(workspace.root, verdicts_here(workspace), _LINES - len(rest)), *rest]
 
 
-def verdict_lines(root: Path, now: Sequence[Verdict], most: int = _LINES) -> list[str]:
+def verdict_lines(root: Path, now: Sequence[ClaimVerdict], most: int = _LINES) -> list[str]:
     """Count the verdicts; name the decided claims, and the verdicts that changed since they were pinned."""
     changes = [f"verdict changed: {of.what}: {of.old} -> {of.new}" for of in changed_verdicts(root, now)]
     if len(changes) > _CHANGES:
@@ -68,7 +68,7 @@ def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 
 
-def told(now: Iterable[Verdict]) -> str:
+def told(now: Iterable[ClaimVerdict]) -> str:
     """Count verdicts in a sentence.
 
     >>> told([])
@@ -78,7 +78,7 @@ def told(now: Iterable[Verdict]) -> str:
     return ", ".join(f"{counts[of]} {words[counts[of] > 1]}" for of, words in VERDICTS.items() if counts[of])
 
 
-def _named(now: Sequence[Verdict]) -> Iterator[str]:
+def _named(now: Sequence[ClaimVerdict]) -> Iterator[str]:
     """Yield a line for each kind of decision, with the names of its claims."""
     for words in (("agrees",), ("differs",), ("repaired", "refuted")):
         if names := [of.name for of in now if of.verdict in words]:

@@ -163,7 +163,7 @@ Find = Callable[[str], Measured | None]
 """Finds a number's measurement; ``None`` if there is none."""
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """A claim with its verdicts: the paper's own figures obey it or not, and the verdict here.
 
     ``direction`` is that of generated data; ``numbers`` are the measured ones by the names of their data.
@@ -196,7 +196,9 @@ class _Here(NamedTuple):
     why: str = ""
 
 
-def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[str, ...]], str]) -> Verdict:
+def verdict(
+    name: str, official: Find, generated: Find, digest: Callable[[tuple[str, ...]], str]
+) -> ClaimVerdict:
     """Compute the verdict on a claim.
 
     Args:
@@ -212,9 +214,9 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
     if of := claim.statement:
         now, known = digest(of.evidence), known | {"paper": "statement", "on": "its proof and tests"}
         if now == of.digest:
-            return Verdict(**known, verdict=of.verdict, measured=of.here, why=of.reason)
+            return ClaimVerdict(**known, verdict=of.verdict, measured=of.here, why=of.reason)
         why = f"its evidence changed; read it, then write digest {now} in {FILE}"
-        return Verdict(**known, verdict="read again", why=why)
+        return ClaimVerdict(**known, verdict="read again", why=why)
     there = [claims().on_official(number) for number in claim.numbers]
     on_official = [official(number) if number else None for number in there]
     if claim.also:
@@ -239,7 +241,7 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
             others = ", ".join(dict.fromkeys(side.by for side in measured if side.by))
             on = "no data for a number" if missing else f"another model: {others}"
             known |= {"verdict": "not measured", "on": on}
-        return Verdict(**known, why="; ".join(reasons))
+        return ClaimVerdict(**known, why="; ".join(reasons))
     here = _RELATIONS[claim.relation](claim, measured)
     known |= {"measured": here.text, "n": here.n, "why": here.why}
     if claim.relation == "same_bytes":
@@ -249,10 +251,10 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
         word = "agrees" if here.sign == expected else "undecided" if undecided else "differs"
         if word == "differs" and not expected:
             known["measured"] += f", {_DIRECTIONS[True][here.sign]}"
-        return Verdict(**known, verdict=word)
+        return ClaimVerdict(**known, verdict=word)
     direction = "as printed" if here.sign == expected else _DIRECTIONS[expected == 0][here.sign]
     known["why"] = "measured on generated data alone, which give a direction and decide nothing"
-    return Verdict(**known, verdict="undecided", direction=direction)
+    return ClaimVerdict(**known, verdict="undecided", direction=direction)
 
 
 def _unlike(claim: Claim, sides: list[Measured | None], data: Kind) -> Iterator[str]:

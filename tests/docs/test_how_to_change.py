@@ -19,13 +19,13 @@ from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import CompactCollision, CompactObject, SceneEvents
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 asked = msgspec.convert({"counterfactual": {"method": "never"}}, Parameters).counterfactual
 looks = ("red", "blue", "green")
 things = [CompactObject(color, "metal", "cube", number) for number, color in enumerate(looks)]
 scene = Scene(events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)])))
-print(judge(scene, Event("Collision", 30, frozenset((0, 1))), 2, asked))
+print(judge(scene, SceneEvent("Collision", 30, frozenset((0, 1))), 2, asked))
 print(asked.words)
 print("ablations/counterfactual.never/per_question" in BENCHMARKS["ablations"].numbers)
 """
@@ -45,7 +45,7 @@ def test_a_counterfactual_method_is_one_entry(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SEEN]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == [
-        "Verdict(occurs=False, ground='heuristic')",
+        "Fate(occurs=False, ground='heuristic')",
         "the constant: nothing happens without the object",
         "True",
     ], done.stderr

@@ -14,7 +14,7 @@ import pytest
 
 from orchestration.base.http import Patience
 from orchestration.fetch.downloads import fetch
-from orchestration.fetch.sources import Source, SourceFile
+from orchestration.fetch.sources import OfficialRelease, SourceFile
 from orchestration.fetch.transfer import DownloadError
 from orchestration.models.client import Endpoint
 
@@ -43,7 +43,9 @@ def mirror() -> Iterator[str]:
 
 
 def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
-    sources = {"b": Source(files=tuple(SourceFile(name=name, url="") for name in ("a.txt", "b.txt")))}
+    sources = {
+        "b": OfficialRelease(files=tuple(SourceFile(name=name, url="") for name in ("a.txt", "b.txt")))
+    }
     pins, patience = tmp_path / "pins.json", Patience(attempts=1)
     (fetched,) = fetch(
         "b", tmp_path, pins=pins, sources=sources, base=mirror, only=["a.txt"], patience=patience

@@ -29,7 +29,7 @@ import pytest
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.sources import Source, SourceFile, read_pins
+from orchestration.fetch.sources import OfficialRelease, SourceFile, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.numbered import sources_in
@@ -207,10 +207,10 @@ def pins(tmp_path: Path) -> Path:
     return tmp_path / "pins" / "downloads.json"
 
 
-def sources(server: Server, blob_hash: str = blob(QUESTIONS)) -> dict[str, Source]:
+def sources(server: Server, blob_hash: str = blob(QUESTIONS)) -> dict[str, OfficialRelease]:
     questions = SourceFile(name="validation.json", blob=blob_hash, url=f"{server.base}/validation.json")
     zipped = SourceFile(name="annotation_validation.zip", url=f"{server.base}/annotation_validation.zip")
-    return {"clevrer": Source(files=(questions, zipped))}
+    return {"clevrer": OfficialRelease(files=(questions, zipped))}
 
 
 def get(server: Server, out: Path, pins: Path, *only: str, **more: object) -> list[Fetched]:

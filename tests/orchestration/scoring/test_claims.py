@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.scoring.claims import Find, Measured, Verdict, claims, verdict
+from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.published import published
 
@@ -36,7 +36,7 @@ def decided(
     official: Mapping[str, Sequence[bool]] | None = None,
     generated: Mapping[str, Sequence[bool]] | None = None,
     by: str = "",
-) -> Verdict:
+) -> ClaimVerdict:
     """The verdict on a claim from answers on official and on generated data."""
     return verdict(name, find(official or {}, by), find(generated or {}, by), lambda _: "other")
 

@@ -18,7 +18,7 @@ from releases import write_folder
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.fetch import downloads
-from orchestration.fetch.sources import Source, SourceFile
+from orchestration.fetch.sources import OfficialRelease, SourceFile
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import Published
 from orchestration.stages.graph import STAGES, stages_of
@@ -75,7 +75,7 @@ def test_official_archives_run_through_the_same_pipeline(
     address, served = mirror
     # The served questions are not the official ones, so their published hash cannot hold.
     files = tuple(SourceFile(name=name, url="") for name in ("validation.json", "annotation_validation.zip"))
-    monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": Source(files=files)})
+    monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": OfficialRelease(files=files)})
     with pytest.raises(RunError, match=r"clevrer/predictive/per_question: 1 instead of 3,557"):
         run(address)
     a_small_split_is_whole(monkeypatch)
