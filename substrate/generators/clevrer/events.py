@@ -56,8 +56,8 @@ def causes(events: Sequence[WorldEvent]) -> list[frozenset[int]]:
     A chain of events with strictly increasing frames links a cause to its effect; neighbours in it share an
     object.
 
-    >>> first, last = Event("collision", (0, 1), 9), Event("collision", (1, 2), 20)
-    >>> chain = [Event("in", (0,), 3), first, Event("out", (2,), 9), last]
+    >>> first, last = WorldEvent("collision", (0, 1), 9), WorldEvent("collision", (1, 2), 20)
+    >>> chain = [WorldEvent("in", (0,), 3), first, WorldEvent("out", (2,), 9), last]
     >>> [sorted(places) for places in causes(chain)]
     [[], [0], [], [0, 1, 2]]
     """

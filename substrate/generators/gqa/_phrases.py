@@ -15,7 +15,7 @@ Steps = tuple[Operation, ...]
 def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Steps:
     """Append a step that uses the steps at the given positions, by default the last.
 
-    >>> then((Step("select", "cup", []),), "exist", "?")[1].dependencies
+    >>> then((Operation("select", "cup", []),), "exist", "?")[1].dependencies
     [0]
     """
     return (*steps, Operation(operation, argument, list(inputs) or [len(steps) - 1]))
