@@ -200,7 +200,7 @@ def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
     first.set_viewport_size({"width": 1440, "height": 1500})
     picture(first, "report")
     number = opener("numbers/clevrer-counterfactual-per_question.html", width=1100)
-    images = [(ROOT / "docs/images/graph.png").read_bytes(), number.screenshot(), wide.screenshot()]
+    images = [(ROOT / "docs/images/benchmark.png").read_bytes(), number.screenshot(), wide.screenshot()]
     titles = (
         "1. Dagster runs it, DVC pins it",
         "2. A number, its wrong answers",

@@ -295,9 +295,13 @@ def test_one_click_makes_what_the_sample_lacks(page: Page) -> None:
     expect(page.get_by_text("results", exact=True).last).to_be_visible()
     expect(page.get_by_text("fetching statuses")).to_have_count(0)
     picture(page, "graph")
-    page.goto("/locations/substrate/asset-groups/gqa/lineage")
-    expect(page.get_by_text("Materialize all").first).to_be_visible()
+    page.goto("/assets/clevrer_scores?view=lineage&lineageScope=upstream")
+    for stage in ("dataset", "answers", "scores"):
+        expect(page.get_by_text(f"clevrer_{stage}", exact=True).last).to_be_visible()
+    expect(page.get_by_text("Materialized")).to_have_count(3)
+    page.set_viewport_size({"width": 1100, "height": 700})
     picture(page, "benchmark")
+    page.set_viewport_size(SIZE)
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for stage in ("dataset", "logs", "answers", "scores"):
         expect(box_link(page, f"clevrer_{stage}")).to_be_visible()
