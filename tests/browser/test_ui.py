@@ -295,11 +295,11 @@ def test_one_click_makes_what_the_sample_lacks(page: Page) -> None:
     expect(page.get_by_text("results", exact=True).last).to_be_visible()
     expect(page.get_by_text("fetching statuses")).to_have_count(0)
     picture(page, "graph")
+    page.set_viewport_size({"width": 1200, "height": 860})
     page.goto("/assets/clevrer_scores?view=lineage&lineageScope=upstream")
     for stage in ("dataset", "answers", "scores"):
         expect(page.get_by_text(f"clevrer_{stage}", exact=True).last).to_be_visible()
     expect(page.get_by_text("Materialized")).to_have_count(3)
-    page.set_viewport_size({"width": 1100, "height": 700})
     picture(page, "benchmark")
     page.set_viewport_size(SIZE)
     page.goto("/locations/substrate/asset-groups/clevrer/list")
