@@ -91,3 +91,12 @@ def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
     assert {module for module in of_domains if module.rpartition(".")[2] not in last_names} == set()
     if core is not None:
         assert {module.partition(".")[2] for module in reached - of_domains} <= core
+
+
+def test_scripts_find_two_names_where_they_were() -> None:
+    from orchestration.dagster.run import instance
+    from orchestration.pipeline import run
+    from orchestration.settings import find_root
+    from orchestration.workspace import root
+
+    assert (run.instance, root.find_root) == (instance, find_root)

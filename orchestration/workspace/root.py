@@ -1,0 +1,5 @@
+"""The earlier place of :func:`orchestration.settings.find_root`, for scripts."""
+
+from orchestration.settings import find_root
+
+__all__ = ["find_root"]
