@@ -24,7 +24,7 @@ STORE = {} if os.access(ROOT, os.W_OK) else {"database": None}
 settings.register_profile("house", settings(), deadline=None, **STORE)
 settings.load_profile("house")
 
-# Each record of a run waits until a disk has it; memory, where there is enough of it, makes nobody wait.
+# Scratch files of the commands that tests start lie in memory, where there is enough of it.
 MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
     os.environ.setdefault("TMPDIR", str(MEMORY))

@@ -52,7 +52,7 @@ def instance(root: Path) -> dg.DagsterInstance:
     from substrate.cli.console import note
 
     os.close(open_lock(root))
-    with _written(Path(os.environ.get(HOME) or root / ".dagster")):
+    with _written(_folder(root)):
         home = _home(root)
         try:
             return _opened(root, home)
@@ -69,6 +69,11 @@ def instance(root: Path) -> dg.DagsterInstance:
             return _opened(root, home)
 
 
+def _folder(root: Path) -> Path:
+    """The folder of Dagster's records, as the environment names it; by default in the project."""
+    return Path(os.environ.get(HOME) or root / ".dagster")
+
+
 def _home(root: Path) -> Path:
     """Make the folder if needed, and return a name of it that Dagster can open.
 
@@ -76,7 +81,7 @@ def _home(root: Path) -> Path:
         ParameterError: the environment names a relative folder.
         OSError: the folder cannot be made.
     """
-    home = Path(os.environ.get(HOME) or root / ".dagster")
+    home = _folder(root)
     if not home.is_absolute():
         hint = "Give an absolute path, or unset it to use the project's folder"
         raise ParameterError("is not an absolute path", where=(HOME, home), hint=hint)
@@ -174,7 +179,7 @@ def run_stages(
         for name in names:
             if name not in todo:
                 ended(name, {"skipped": True})
-        with _written(Path(os.environ.get(HOME) or root / ".dagster")):
+        with _written(_folder(root)):
             tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1]}
             tags[own_runs.PROJECT_TAG] = own_runs.project_name(root)
             failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []

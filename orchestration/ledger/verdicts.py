@@ -21,7 +21,7 @@ from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
-from orchestration.scoring.counting import by_scene, counts_for, graded_rows, outcomes, split_name
+from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts, split_name
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.workspace.folders import Workspace
@@ -64,7 +64,7 @@ class Results(NamedTuple):
 
         def clusters() -> list[tuple[int, int]]:
             # As in the tables: official intervals take scenes for independent, others each question.
-            return by_scene(rows(), metric) if official else [(1, 1)] * correct + [(0, 1)] * (n - correct)
+            return scene_counts(rows(), metric) if official else [(1, 1)] * correct + [(0, 1)] * (n - correct)
 
         by = self.by(benchmark.name) if benchmark.by_model else ""
         return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers, clusters)

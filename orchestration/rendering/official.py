@@ -16,7 +16,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
-from orchestration.scoring.counting import RIGHT, by_scene, compared, counts_for, outcomes
+from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, scene_counts
 from orchestration.scoring.formatting import bracketed, paired
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
@@ -82,7 +82,7 @@ def _intervals(workspace: Workspace) -> Callable[[Score], str]:
         if score.subset in benchmark.no_interval:
             return ""
         counted = (row for row in rows(benchmark.name) if counts_for(row, score.name))
-        return bracketed(*clustered(by_scene(counted, benchmark.metrics[score.metric])))
+        return bracketed(*clustered(scene_counts(counted, benchmark.metrics[score.metric])))
 
     return cell
 

@@ -108,7 +108,7 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
     return counts
 
 
-def by_scene(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
+def scene_counts(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
     """Right answers and total of each scene, which questions share; scenes without a total are left out."""
     cells = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
     for unit in metric.units(rows):
