@@ -23,7 +23,7 @@ from orchestration.base.progress import measured, say
 from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
-from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
+from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import Sharded, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
@@ -113,9 +113,7 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
     storage, folder, name = parts.storage, parts.folder, shard_name(place)
     reused = storage.exists(folder, name)
     if not reused:
-        batches = batched(_computed(parts, place), ROWS_AT_ONCE)
-        tables = (pa.Table.from_pylist(rows, parts.schema) for rows in batches)
-        storage.write_tables(tables, parts.schema, folder, name)
+        storage.write_rows(_computed(parts, place), parts.schema, folder, name)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         NUMBER: place,

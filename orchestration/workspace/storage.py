@@ -98,19 +98,16 @@ class Storage:
                 raise
 
     def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all; raises errors as :meth:`write_tables`."""
-        self.write_tables([table], table.schema, *parts)
+        """Write a table as one Parquet file, whole or not at all; raises errors as :meth:`write_rows`."""
+        self.write_rows(table.to_pylist(), table.schema, *parts)
 
-    def write_tables(
-        self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str, rows: int = ROWS_AT_ONCE
-    ) -> None:
-        """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
+    def write_rows(self, rows: Iterable[dict[str, Any]], schema: pa.Schema, *parts: str) -> None:
+        """Write rows as one Parquet file, whole or not at all; only one row group of them is in memory.
 
         Args:
-            tables: the tables to write.
-            schema: the schema of each table.
+            rows: the rows to write.
+            schema: the schema of the rows.
             parts: the file's path in the storage.
-            rows: the number of rows of a row group.
 
         Raises:
             OutputError: the disk is full, or the folder is not writable; every writing method raises it.
@@ -120,8 +117,8 @@ class Storage:
             system.open(part, "wb") as file,
             pq.ParquetWriter(file, schema, compression="zstd") as writer,
         ):
-            for table in tables:
-                writer.write_table(table, row_group_size=rows)
+            for batch in batched(rows, ROWS_AT_ONCE):
+                writer.write_table(pa.Table.from_pylist(batch, schema))
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
         """Read a Parquet file, or only the requested columns and rows."""

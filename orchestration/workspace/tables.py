@@ -20,7 +20,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
+from orchestration.workspace.storage import Storage
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
@@ -184,26 +184,15 @@ def write_cases(
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
         name, shards = shard_name(number), number + 1
         if not storage.exists(folder, name):
-            storage.write_tables(case_tables(of_shard), CASES, folder, name)
+            storage.write_rows(map(_row_of, of_shard), CASES, folder, name)
         advance(min(shards * shard, cases.total), cases.total)
     return sharded_of(storage, folder, shards)
 
 
-def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
-    """Yield cases, each with its position in the order, as tables of one row group."""
-    for batch in batched(numbered, ROWS_AT_ONCE):
-        rows = [
-            {
-                "number": number,
-                "scene": msgspec.json.encode(case.scene).decode(),
-                "source": case.source,
-                "kind": case.kind,
-                "record": case.record,
-                "questions": case.questions,
-            }
-            for number, case in batch
-        ]
-        yield pa.Table.from_pylist(rows, schema=CASES)
+def _row_of(numbered: tuple[int, Case]) -> dict[str, Any]:
+    """Make the row of a case from its position in the order and the case."""
+    number, case = numbered
+    return case._asdict() | {"number": number, "scene": msgspec.json.encode(case.scene).decode()}
 
 
 def case_of(row: dict[str, Any]) -> Case:
