@@ -103,12 +103,6 @@ def tags_of(stage: Stage) -> dict[str, str]:
     return {"step": step, **({"benchmark": of} if of in BENCHMARKS else {})}
 
 
-def asks_a_model(stage: Stage) -> bool:
-    """Tell whether a stage sends requests to a language model; only a person may start such a stage."""
-    benchmark = BENCHMARKS.get(stage.benchmark)
-    return bool(benchmark and benchmark.by_model and stage.name.endswith("/dataset"))
-
-
 def assets_of(
     stages: Stages, among: Collection[str] | None = None, of: Callable[[Workspace], Stages] | None = None
 ) -> list[dg.AssetsDefinition]:
@@ -134,7 +128,8 @@ def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | N
         owners=OWNERS,
         code_version=version_of(declared.code),
         retry_policy=RETRIES if "spark" in declared.kinds else None,
-        automation_condition=None if asks_a_model(declared) else STALE,
+        # Only a person may start a stage that sends requests to a language model.
+        automation_condition=None if declared.asks else STALE,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         context, opened = dg.AssetExecutionContext.get(), workspace.open()
