@@ -248,18 +248,14 @@ def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: s
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
-    return {
-        out: digest for made in _pin_file(root, profile).stages.values() for out, digest in made.outs.items()
-    }
+    stages = _pin_file(root, profile).stages.values()
+    return {out: digest for made in stages for out, digest in made.outs.items()}
 
 
 def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
     """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
-    return {
-        name: counts
-        for made in _pin_file(root, profile).stages.values()
-        for name, counts in made.scores.items()
-    }
+    stages = _pin_file(root, profile).stages.values()
+    return {name: counts for made in stages for name, counts in made.scores.items()}
 
 
 def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:

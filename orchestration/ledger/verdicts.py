@@ -16,7 +16,7 @@ import msgspec
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
 from orchestration.ledger.drift import Difference
-from orchestration.ledger.manifest import Made, Pins, put, version_of
+from orchestration.ledger.manifest import Made, Pins, changed, put, version_of
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
@@ -106,10 +106,9 @@ def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
     @cache
     def rows(benchmark: str) -> list[Any]:
         stage, path = f"{benchmark}/answers", root / rows_name(profile, f"{benchmark}/answers")
-        if measured is not None:
-            known = measured[stage].rows if stage in measured else {}
-        else:
-            known = decode_rows(path.read_bytes()) if path.is_file() else {}
+        known = stages.get(stage, Made()).rows
+        if measured is None and path.is_file():  # the pin of a stage has its rows in a file of their own
+            known = decode_rows(path.read_bytes())
         return list(known.values())
 
     def by(benchmark: str) -> str:
@@ -180,7 +179,6 @@ def changed_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> list[Difference
         return []
     was, is_ = pinned_verdicts(root), {of.name: _short(of) for of in now}
     return [
-        Difference("claims", "verdict", name, was.get(name, "no verdict"), is_.get(name, "no claim"))
-        for name in {**was, **is_}
-        if was.get(name) != is_.get(name)
+        Difference("claims", "verdict", name, old or "no verdict", new or "no claim")
+        for name, (old, new) in changed(was, is_).items()
     ]

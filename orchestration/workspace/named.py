@@ -18,19 +18,17 @@ OFFICIAL = "official.json"
 """The file, in a dataset made of official files, that lists these files."""
 
 
-class OfficialFile(msgspec.Struct, frozen=True):
-    """An official file with its SHA-256 and published git blob hash; without the latter it was trusted."""
-
-    name: str
-    sha256: str
-    blob: str | None
-
-
 class NamedFile(msgspec.Struct, frozen=True):
     """A file or folder that a user named: its name, and its SHA-256 at the time of the copy."""
 
     name: str
     sha256: str
+
+
+class OfficialFile(NamedFile, frozen=True):
+    """An official file with its published git blob hash, too; without that hash it was trusted."""
+
+    blob: str | None
 
 
 def read_named(folder: Path) -> dict[str, NamedFile]:
