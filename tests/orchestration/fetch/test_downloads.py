@@ -5,7 +5,6 @@ misbehaves.
 from __future__ import annotations
 
 import fcntl
-import functools
 import hashlib
 import io
 import json
@@ -19,6 +18,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from substrate.domains.clevrer.format import annotation_names, read_questions
 
 SCENES = (10000, 10001, 10999, 11000, 14999)
 QUICK = Patience(connect=2.0, read=0.3, attempts=3, backoff=0.01, longest=0.02)
-NAMES = ("validation.json", "annotation_validation.zip")
+ZIP = "annotation_validation.zip"
 
 
 def archive(seed: int) -> bytes:
@@ -94,14 +94,16 @@ class Request(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
+    """The server, and the folder and pins of who fetches from it."""
+
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), Request)
-        self.files: dict[str, bytes] = {"validation.json": QUESTIONS, "annotation_validation.zip": ARCHIVE}
+        self.out, self.pins = folder / "out", folder / "pins" / "downloads.json"
+        self.files: dict[str, bytes] = {"validation.json": QUESTIONS, ZIP: ARCHIVE}
         self.behaviours: dict[str, list[Behaviour]] = defaultdict(list)
         self.requests: dict[str, list[dict[str, str]]] = defaultdict(list)
-        self.released = threading.Event()
         self.base = f"http://127.0.0.1:{self.server_address[1]}/mirror"
 
 
@@ -117,17 +119,21 @@ def whole(
     data: bytes | None,
     *,
     ranges: bool = True,
+    obeys: bool = True,
     cut: int | None = None,
     etag: str | None = None,
     label: str = "ETag",
 ) -> None:
-    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes."""
+    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes. One that
+    does not obey goes on with the bytes asked for although the file is no longer the one that If-Range names.
+    """
     if data is None:
         status(404)(request, data)
         return
     etag = etag or tag(data)
     span = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range", ""))
-    start = int(span[1]) if span and ranges and request.headers.get("If-Range", etag) == etag else 0
+    same = not obeys or request.headers.get("If-Range", etag) == etag
+    start = int(span[1]) if span and ranges and same else 0
     if start >= len(data):
         status(416)(request, data)
         return
@@ -140,10 +146,6 @@ def whole(
     request.wfile.write(data[start:][:cut])
 
 
-def cut(after: int, *, etag: str | None = None, label: str = "ETag") -> Behaviour:
-    return lambda request, data: whole(request, data, cut=after, etag=etag, label=label)
-
-
 def status(code: int) -> Behaviour:
     def behave(request: Request, data: bytes | None) -> None:
         request.send_response(code)
@@ -151,22 +153,6 @@ def status(code: int) -> Behaviour:
         request.end_headers()
 
     return behave
-
-
-def silent(request: Request, data: bytes | None) -> None:
-    request.server.released.wait(5)
-
-
-def disobedient(request: Request, data: bytes | None) -> None:
-    """Continues with the bytes asked for although the file is no longer the one If-Range names."""
-    assert data is not None
-    start = int(request.headers["Range"].removeprefix("bytes=").removesuffix("-"))
-    request.send_response(206)
-    request.send_header("ETag", tag(data))
-    request.send_header("Content-Length", str(len(data) - start))
-    request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-    request.end_headers()
-    request.wfile.write(data[start:])
 
 
 @pytest.fixture(autouse=True)
@@ -185,136 +171,108 @@ def only_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     yield server
-    server.released.set()
     server.shutdown()
     server.server_close()
     thread.join(5)
     assert not thread.is_alive()
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out"
-
-
-@pytest.fixture
-def pins(tmp_path: Path) -> Path:
-    return tmp_path / "pins" / "downloads.json"
-
-
-def sources(server: Server, blob_hash: str = blob(QUESTIONS)) -> dict[str, OfficialRelease]:
-    questions = SourceFile(name="validation.json", blob=blob_hash, url=f"{server.base}/validation.json")
-    zipped = SourceFile(name="annotation_validation.zip", url=f"{server.base}/annotation_validation.zip")
-    return {"clevrer": OfficialRelease(files=(questions, zipped))}
-
-
-def get(server: Server, out: Path, pins: Path, *only: str, **more: object) -> list[Fetched]:
-    return fetch(
-        "clevrer", out, **{"pins": pins, "sources": sources(server), "only": only, "patience": QUICK, **more}
-    )  # pyright: ignore[reportArgumentType]
+def get(server: Server, *only: str, out: Path | None = None) -> list[Fetched]:
+    questions = SourceFile(name="validation.json", blob=blob(QUESTIONS), url=f"{server.base}/validation.json")
+    files = (questions, SourceFile(name=ZIP, url=f"{server.base}/{ZIP}"))
+    sources = {"clevrer": OfficialRelease(files=files)}
+    return fetch("clevrer", out or server.out, pins=server.pins, sources=sources, only=only, patience=QUICK)
 
 
 def listing(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_official_layout_arrives_whole_and_the_readers_take_it(
-    server: Server, out: Path, pins: Path
-) -> None:
-    fetched = get(server, out, pins)
+def test_the_official_layout_arrives_whole_and_the_readers_take_it(server: Server) -> None:
+    fetched = get(server)
     assert [(f.name, f.status, f.pinned) for f in fetched] == [
         ("validation.json", "downloaded", False),
-        ("annotation_validation.zip", "downloaded", True),
+        (ZIP, "downloaded", True),
     ]
-    assert listing(out) == sorted(NAMES)
-    names = annotation_names(out / "annotation_validation.zip")
+    assert listing(server.out) == [ZIP, "validation.json"]
+    names = annotation_names(server.out / ZIP)
     assert names[14999] == "annotation_14000-15000/annotation_14999.json"
-    assert tuple(names) == SCENES == tuple(read_questions(out / "validation.json"))
-    assert len(list(sources_in(out / "annotation_validation.zip", names.values()))) == len(SCENES)
+    assert tuple(names) == SCENES == tuple(read_questions(server.out / "validation.json"))
+    assert len(list(sources_in(server.out / ZIP, names.values()))) == len(SCENES)
 
 
 @pytest.mark.parametrize("label", ["ETag", "Last-Modified"])
-def test_a_cut_connection_is_resumed_where_it_broke(
-    server: Server, out: Path, pins: Path, label: str
-) -> None:
+def test_a_cut_connection_is_resumed_where_it_broke(server: Server, label: str) -> None:
     mark = tag(ARCHIVE) if label == "ETag" else "Wed, 01 Jan 2020 00:00:00 GMT"
-    server.behaviours[NAMES[1]] = [
-        cut(HALF, label=label, etag=mark),
-        lambda request, data: whole(request, data, label=label, etag=mark),
+    server.behaviours[ZIP] = [
+        partial(whole, cut=HALF, label=label, etag=mark),
+        partial(whole, label=label, etag=mark),
     ]
-    get(server, out, pins, NAMES[1])
-    first, second = server.requests[NAMES[1]]
+    get(server, ZIP)
+    first, second = server.requests[ZIP]
     assert "range" not in first
     assert (second["range"], second["if-range"]) == (f"bytes={HALF}-", mark)
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
-    assert listing(out) == [NAMES[1]]
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
+    assert listing(server.out) == [ZIP]
 
 
-def test_the_next_fetch_resumes_what_the_last_one_left(server: Server, out: Path, pins: Path) -> None:
-    server.behaviours[NAMES[1]] = [cut(HALF), status(503), status(503), status(503)]
+def test_the_next_fetch_resumes_what_the_last_one_left(server: Server) -> None:
+    server.behaviours[ZIP] = [partial(whole, cut=HALF), status(503), status(503), status(503)]
     with pytest.raises(UnavailableError, match=f"HTTP 503.*{HALF} bytes are kept and the download resumes"):
-        get(server, out, pins, NAMES[1])
-    assert listing(out) == [f"{NAMES[1]}.part", f"{NAMES[1]}.part.json"]
-    assert not pins.exists()
+        get(server, ZIP)
+    assert listing(server.out) == [f"{ZIP}.part", f"{ZIP}.part.json"]
+    assert not server.pins.exists()
     server.requests.clear()
-    get(server, out, pins, NAMES[1])
-    assert [r["range"] for r in server.requests[NAMES[1]]] == [f"bytes={HALF}-"]
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    get(server, ZIP)
+    assert [r["range"] for r in server.requests[ZIP]] == [f"bytes={HALF}-"]
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
 
 
 @pytest.mark.parametrize(
     "second",
-    [lambda request, data: whole(request, data, ranges=False), status(416)],
+    [partial(whole, ranges=False), status(416)],
     ids=["range ignored", "range refused"],
 )
-def test_a_server_that_cannot_continue_is_read_from_the_start(
-    server: Server, out: Path, pins: Path, second: Behaviour
-) -> None:
-    server.behaviours[NAMES[1]] = [cut(HALF), second]
-    get(server, out, pins, NAMES[1])
-    assert server.requests[NAMES[1]][1]["range"] == f"bytes={HALF}-"
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+def test_a_server_that_cannot_continue_is_read_from_the_start(server: Server, second: Behaviour) -> None:
+    server.behaviours[ZIP] = [partial(whole, cut=HALF), second]
+    get(server, ZIP)
+    assert server.requests[ZIP][1]["range"] == f"bytes={HALF}-"
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
 
 
-@pytest.mark.parametrize("second", [whole, disobedient], ids=["If-Range honoured", "If-Range ignored"])
-def test_a_file_that_changed_half_way_is_begun_again(
-    server: Server, out: Path, pins: Path, second: Behaviour
-) -> None:
+@pytest.mark.parametrize("obeys", [True, False], ids=["If-Range honoured", "If-Range ignored"])
+def test_a_file_that_changed_half_way_is_begun_again(server: Server, obeys: bool) -> None:
     def cut_then_change(request: Request, data: bytes | None) -> None:
         whole(request, data, cut=HALF)
-        server.files[NAMES[1]] = OTHER_ARCHIVE
+        server.files[ZIP] = OTHER_ARCHIVE
 
-    server.behaviours[NAMES[1]] = [cut_then_change, second]
-    get(server, out, pins, NAMES[1])
-    assert (out / NAMES[1]).read_bytes() == OTHER_ARCHIVE
-
-
-def test_a_weak_etag_does_not_vouch_for_a_part(server: Server, out: Path, pins: Path) -> None:
-    server.behaviours[NAMES[1]] = [cut(HALF, etag='W/"1"'), whole]
-    get(server, out, pins, NAMES[1])
-    assert ["range" in r for r in server.requests[NAMES[1]]] == [False, False]
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+    server.behaviours[ZIP] = [cut_then_change, partial(whole, obeys=obeys)]
+    get(server, ZIP)
+    assert (server.out / ZIP).read_bytes() == OTHER_ARCHIVE
 
 
-def test_not_found_is_said_at_once_with_file_and_address(server: Server, out: Path, pins: Path) -> None:
-    del server.files[NAMES[1]]
+def test_a_weak_etag_does_not_vouch_for_a_part(server: Server) -> None:
+    server.behaviours[ZIP] = [partial(whole, cut=HALF, etag='W/"1"'), whole]
+    get(server, ZIP)
+    assert ["range" in r for r in server.requests[ZIP]] == [False, False]
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
+
+
+def test_not_found_is_said_at_once_with_file_and_address(server: Server) -> None:
+    del server.files[ZIP]
     with pytest.raises(UnavailableError) as caught:
-        get(server, out, pins, NAMES[1])
-    assert f"{NAMES[1]}: {server.base}/{NAMES[1]}: no such file at this address (HTTP 404)" in str(
-        caught.value
-    )
-    assert len(server.requests[NAMES[1]]) == 1
-    assert listing(out) == []
+        get(server, ZIP)
+    assert f"{ZIP}: {server.base}/{ZIP}: no such file at this address (HTTP 404)" in str(caught.value)
+    assert len(server.requests[ZIP]) == 1
+    assert listing(server.out) == []
 
 
-def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(
-    server: Server, out: Path, pins: Path
-) -> None:
+def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(server: Server) -> None:
     def trickle(request: Request, data: bytes | None) -> None:
         assert data is not None
         request.send_response(200)
@@ -326,33 +284,31 @@ def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(
                 request.wfile.write(data[place : place + 1])
                 time.sleep(0.02)
 
-    server.behaviours[NAMES[1]] = [trickle]
+    server.behaviours[ZIP] = [trickle]
     slow = r"sends \d+ bytes a second, less than 1000\. .*\d+ bytes are kept and the download resumes"
     with pytest.raises(UnavailableError, match=slow):
-        get(server, out, pins, NAMES[1])
-    assert (out / f"{NAMES[1]}.part").stat().st_size < 200
-    get(server, out, pins, NAMES[1])
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+        get(server, ZIP)
+    assert (server.out / f"{ZIP}.part").stat().st_size < 200
+    get(server, ZIP)
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
 
 
-def test_other_bytes_on_a_later_download_are_refused(
-    server: Server, out: Path, pins: Path, tmp_path: Path
-) -> None:
-    get(server, out, pins, NAMES[1])
-    pinned = pins.read_bytes()
-    server.files[NAMES[1]] = OTHER_ARCHIVE
+def test_other_bytes_on_a_later_download_are_refused(server: Server, tmp_path: Path) -> None:
+    get(server, ZIP)
+    pinned = server.pins.read_bytes()
+    server.files[ZIP] = OTHER_ARCHIVE
     with pytest.raises(RefusedError) as caught:
-        get(server, tmp_path / "elsewhere", pins, NAMES[1])
+        get(server, ZIP, out=tmp_path / "elsewhere")
     message = str(caught.value)
     expected, actual = (
         f"{hashlib.sha256(data).hexdigest()} ({len(data)} bytes)" for data in (ARCHIVE, OTHER_ARCHIVE)
     )
     assert f"expected SHA-256 {expected}, found {actual}" in message
-    assert NAMES[1] in message
-    assert f"remove the entry clevrer/{NAMES[1]} from {pins}" in message
+    assert ZIP in message
+    assert f"remove the entry clevrer/{ZIP} from {server.pins}" in message
     assert listing(tmp_path / "elsewhere") == []
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
-    assert pins.read_bytes() == pinned
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
+    assert server.pins.read_bytes() == pinned
 
 
 @pytest.mark.parametrize(
@@ -364,50 +320,48 @@ def test_other_bytes_on_a_later_download_are_refused(
     ],
     ids=["a page", "cut off", "a bit flipped"],
 )
-def test_what_is_not_a_whole_archive_is_never_pinned(
-    server: Server, out: Path, pins: Path, spoilt: bytes
-) -> None:
-    server.files[NAMES[1]] = spoilt
+def test_what_is_not_a_whole_archive_is_never_pinned(server: Server, spoilt: bytes) -> None:
+    server.files[ZIP] = spoilt
     with pytest.raises(RefusedError, match="not a whole archive"):
-        get(server, out, pins, NAMES[1])
-    assert listing(out) == []
-    assert not pins.exists()
+        get(server, ZIP)
+    assert listing(server.out) == []
+    assert not server.pins.exists()
 
 
-def test_a_damaged_file_is_refused_and_not_touched(server: Server, out: Path, pins: Path) -> None:
-    get(server, out, pins)
-    (out / NAMES[1]).write_bytes(b"damaged")
+def test_a_damaged_file_is_refused_and_not_touched(server: Server) -> None:
+    get(server)
+    (server.out / ZIP).write_bytes(b"damaged")
     with pytest.raises(RefusedError, match=r"bytes differ: .*Move it away"):
-        get(server, out, pins, NAMES[1])
-    assert (out / NAMES[1]).read_bytes() == b"damaged"
+        get(server, ZIP)
+    assert (server.out / ZIP).read_bytes() == b"damaged"
 
 
-def test_a_file_no_pin_vouches_for_is_neither_used_nor_touched(server: Server, out: Path, pins: Path) -> None:
-    out.mkdir()
-    (out / NAMES[1]).write_bytes(ARCHIVE)
+def test_a_file_no_pin_vouches_for_is_neither_used_nor_touched(server: Server) -> None:
+    server.out.mkdir()
+    (server.out / ZIP).write_bytes(ARCHIVE)
     with pytest.raises(RefusedError, match="no pin vouches for it"):
-        get(server, out, pins, NAMES[1])
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+        get(server, ZIP)
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
     assert not server.requests
 
 
-def test_a_base_address_replaces_the_official_ones(server: Server, out: Path, pins: Path) -> None:
-    (fetched,) = fetch("clevrer", out, pins=pins, base=f"{server.base}/", only=[NAMES[1]], patience=QUICK)
-    assert fetched.url == f"{server.base}/{NAMES[1]}"
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
+def test_a_base_address_replaces_the_official_ones(server: Server) -> None:
+    (fetched,) = fetch(
+        "clevrer", server.out, pins=server.pins, base=f"{server.base}/", only=[ZIP], patience=QUICK
+    )
+    assert fetched.url == f"{server.base}/{ZIP}"
+    assert (server.out / ZIP).read_bytes() == ARCHIVE
 
 
-def test_a_second_fetch_of_the_same_file_is_refused_while_one_runs(
-    server: Server, out: Path, pins: Path
-) -> None:
-    out.mkdir()
-    with (out / f"{NAMES[1]}.part").open("wb") as held:
+def test_a_second_fetch_of_the_same_file_is_refused_while_one_runs(server: Server) -> None:
+    server.out.mkdir()
+    with (server.out / f"{ZIP}.part").open("wb") as held:
         held.write(b"of another fetch")
         held.flush()
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(DownloadError, match="another fetch is writing this file"):
-            get(server, out, pins, NAMES[1])
-    assert (out / f"{NAMES[1]}.part").read_bytes() == b"of another fetch"
+            get(server, ZIP)
+    assert (server.out / f"{ZIP}.part").read_bytes() == b"of another fetch"
 
 
 @pytest.mark.parametrize(
@@ -419,26 +373,39 @@ def test_a_second_fetch_of_the_same_file_is_refused_while_one_runs(
     ],
 )
 def test_what_is_not_known_is_refused_with_the_choices(
-    out: Path, pins: Path, name: str, only: tuple[str, ...], message: str
+    tmp_path: Path, name: str, only: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
-        fetch(name, out, pins=pins, only=only)
+        fetch(name, tmp_path / "out", pins=tmp_path / "pins.json", only=only)
     assert message in str(caught.value)
-    assert not out.exists()
+    assert not (tmp_path / "out").exists()
 
 
-def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
-    server: Server, out: Path, pins: Path
-) -> None:
-    pins.parent.mkdir()
-    pins.write_text('{"clevrer/annotation_validation.zip": {"sha256": 1}}')
+def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(server: Server) -> None:
+    server.pins.parent.mkdir()
+    server.pins.write_text('{"clevrer/annotation_validation.zip": {"sha256": 1}}')
     with pytest.raises(FormatError, match=r"downloads\.json.*Restore the pins file"):
-        get(server, out, pins)
+        get(server)
     assert not server.requests
-    assert not read_pins(pins.with_name("absent.json"))
+    assert not read_pins(server.pins.with_name("absent.json"))
 
 
-def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+Through = Callable[..., Transfer]
+
+
+@pytest.fixture
+def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Through:
+    """Makes a transfer whose requests a function answers."""
+
+    def make(answer: Callable[[httpx.Request], httpx.Response], **more: Any) -> Transfer:
+        behind = partial(httpx.Client, transport=httpx.MockTransport(answer))
+        monkeypatch.setattr(httpx, "Client", behind)
+        return Transfer(tmp_path / "file.part", lambda part: None, lambda *_: None, QUICK, **more)
+
+    return make
+
+
+def test_a_source_that_leads_down_to_http_is_refused(through: Through, tmp_path: Path) -> None:
     requested: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -447,31 +414,18 @@ def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch
             return httpx.Response(302, headers={"Location": "http://127.0.0.1/elsewhere"})
         return httpx.Response(200, content=b"anything")
 
-    behind = functools.partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "Client", behind)
-    transfer = Transfer(tmp_path / "file.part", lambda part: None, lambda *_: None, QUICK)
+    transfer = through(answer)
     with pytest.raises(UnavailableError, match=r"leads from https to http://127\.0\.0\.1"):
         transfer("https://example.org/file", tmp_path / "file")
     assert requested == ["https://example.org/file"]
     assert not list(tmp_path.iterdir())
 
 
-def through(
-    answer: Callable[[httpx.Request], httpx.Response],
-    monkeypatch: pytest.MonkeyPatch,
-    path: Path,
-    **more: Any,
-) -> Transfer:
-    behind = functools.partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "Client", behind)
-    return Transfer(path.with_name("file.part"), lambda part: None, lambda *_: None, QUICK, **more)
-
-
 @pytest.mark.parametrize(
     ("to", "hosts"), [("www.example.org", ()), ("files.example.net", ("files.example.net",))]
 )
 def test_a_source_may_lead_to_the_hosts_that_are_named(
-    to: str, hosts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    to: str, hosts: tuple[str, ...], through: Through, tmp_path: Path
 ) -> None:
     requested: list[str] = []
 
@@ -482,7 +436,7 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
             return httpx.Response(302, headers={"Location": f"https://{led}/file"})
         return httpx.Response(200, content=iter([b"anything"]))
 
-    transfer = through(answer, monkeypatch, tmp_path / "file", hosts=hosts)
+    transfer = through(answer, hosts=hosts)
     before = os.umask(0o002)
     try:
         transfer("https://example.org/file", tmp_path / "file")
@@ -497,7 +451,7 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
 
 @pytest.mark.parametrize("with_length", [True, False])
 def test_a_file_that_grows_past_what_it_may_is_broken_off(
-    with_length: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_length: bool, through: Through, tmp_path: Path
 ) -> None:
     sent: list[int] = []
 
@@ -511,7 +465,7 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
             200, content=parts(), headers={"Content-Length": "100000"} if with_length else {}
         )
 
-    transfer = through(answer, monkeypatch, tmp_path / "file", most=1000)
+    transfer = through(answer, most=1000)
     with pytest.raises(RefusedError, match="more than 1000 bytes"):
         transfer("https://example.org/file", tmp_path / "file")
     assert len(sent) <= 12
@@ -520,7 +474,7 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
 
 @pytest.mark.parametrize(("retry_after", "waits"), [("7", [7.0]), ("3600", [])])
 def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
-    retry_after: str, waits: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retry_after: str, waits: list[float], through: Through, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [
         httpx.Response(503, headers={"Retry-After": retry_after}),
@@ -528,7 +482,7 @@ def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
     ]
     slept: list[float] = []
     monkeypatch.setattr(http, "Clock", lambda: Clock(sleep=slept.append))
-    transfer = through(lambda _: answers.pop(0), monkeypatch, tmp_path / "file")
+    transfer = through(lambda _: answers.pop(0))
     with (
         nullcontext() if waits else pytest.raises(UnavailableError, match=r"asks to wait 3600 s \(HTTP 503\)")
     ):
