@@ -9,7 +9,7 @@ from itertools import repeat
 
 import msgspec
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import filmed_log
 from pyoxigraph import NamedNode
 from villages import INTERVENTIONS, VILLAGE, spec
 
@@ -17,8 +17,6 @@ from substrate import Delta, EventLog, Op
 from substrate.base.errors import LogError
 from substrate.baselines import clevrer, gqa, twin
 from substrate.baselines.model import Image, ReplyError, Request, one_of, spread
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.smallville.format import Gold
 from substrate.generators.smallville import generate
 
@@ -28,10 +26,7 @@ def text(request: Request) -> str:
 
 
 def log() -> EventLog:
-    record = annotation(
-        collisions=[(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)}
-    )
-    return annotation_log(decode_annotation(("scene", json.dumps(record).encode())))
+    return filmed_log([(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)})
 
 
 def test_every_delta_of_a_log_is_told() -> None:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import filmed_log
 
 from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from research.domains.evidence import rests_on_video as rests_on
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import explain
-from substrate.domains.clevrer.format import Choice, Question, decode_annotation
+from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
 from substrate.generators.clevrer import generate_scene
 
 CUBE, BALL, CAN = range(3)
 SAID = ("cube filter_shape", "blue filter_color", "green filter_color")
-
-
-def film(*collisions: tuple[int, int, int]) -> Scene:
-    return Scene(
-        annotation_log(decode_annotation(("film", json.dumps(annotation(list(collisions))).encode())))
-    )
 
 
 def rests(scene: Scene, program: str, choice: str = "", parameters: Parameters | None = None) -> Rest:
@@ -43,7 +36,7 @@ GONE = "all_events objects {} unique get_counterfact belong_to"
 
 @pytest.mark.parametrize("negated", ["", " negate"])
 def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(negated: str) -> None:
-    scene = film((CUBE, BALL, 20), (BALL, CAN, 60))
+    scene = Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)]))
     cube, ball, can = SAID
     first, second = (event.iri for event in scene.events if event.kind == "Collision")
     # Without the can the first collision stands as filmed; without the cube the second is prevented.
@@ -56,7 +49,7 @@ def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(
 
 
 def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
-    scene = film((CUBE, BALL, 20))
+    scene = Scene(filmed_log([(CUBE, BALL, 20)]))
     cube, _, can = SAID
     met = next(event.iri for event in scene.events if event.kind == "Collision")
     program = "events objects {} unique filter_collision count"

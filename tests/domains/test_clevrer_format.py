@@ -6,26 +6,23 @@ from typing import Any
 
 import msgspec
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import annotation, event_record
 
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.film import decode_film
-from substrate.domains.clevrer.format import decode_annotation, decode_scene_events
-
-LOOK = {"color": "red", "material": "metal", "shape": "cube"}
+from substrate.domains.clevrer.format import SceneEvents, decode_annotation, decode_scene_events
 
 
-def scene_events(in_outs: list[Any], collisions: list[Any]) -> bytes:
-    objects = [{**LOOK, "id": 0}, {**LOOK, "color": "blue", "id": 1}]
-    events = {"in_outs": in_outs, "collisions": collisions}
-    return msgspec.json.encode({"scene_index": 7, "n_frames": 128, "objects": objects, **events})
+def decoded(in_outs: list[Any], collisions: list[Any]) -> SceneEvents:
+    record = event_record(("red cube", "blue cube")) | {"in_outs": in_outs, "collisions": collisions}
+    return decode_scene_events(("events.jsonl:1", msgspec.json.encode(record)))
 
 
 @pytest.mark.parametrize("turned", [[0, 1], [1, 0]])
 def test_a_collision_that_is_listed_twice_is_refused(turned: list[int]) -> None:
     events = [{"object": [0, 1], "frame": 5}, {"object": turned, "frame": 5}]
     with pytest.raises(FormatError, match=r"collisions\[1\]: is the same event as \$\.collisions\[0\]"):
-        decode_scene_events(("events.jsonl:1", scene_events([], events)))
+        decoded([], events)
     first, second = turned
     filmed = msgspec.json.encode(annotation([(0, 1, 5), (first, second, 5)], frames=10))
     for decode in (decode_annotation, decode_film):
@@ -36,12 +33,12 @@ def test_a_collision_that_is_listed_twice_is_refused(turned: list[int]) -> None:
 def test_an_entrance_that_is_listed_twice_is_refused_however_it_is_written() -> None:
     events = [{"object": 1, "frame": 5, "type": "in"}, {"object": [1], "frame": 5, "type": "in"}]
     with pytest.raises(FormatError, match=r"in_outs\[1\]: is the same event"):
-        decode_scene_events(("events.jsonl:1", scene_events(events, [])))
+        decoded(events, [])
 
 
 def test_events_that_share_a_frame_or_a_pair_are_not_the_same() -> None:
     in_outs = [{"object": 1, "frame": 5, "type": "in"}, {"object": 0, "frame": 5, "type": "in"}]
     in_outs += [{"object": 1, "frame": 5, "type": "out"}]
     collisions = [{"object": [0, 1], "frame": 5}, {"object": [0, 1], "frame": 6}]
-    scene = decode_scene_events(("events.jsonl:1", scene_events(in_outs, collisions)))
+    scene = decoded(in_outs, collisions)
     assert (len(scene.in_outs), len(scene.collisions)) == (3, 2)

@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 
 import pytest
+from clevrer_scenes import event_record
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,10 +86,7 @@ def test_so_many_worlds_are_asked_as_are_allowed_the_most_doubtful_events_first(
 
 def record(**changed: object) -> tuple[str, bytes]:
     hit = {"object": [0, 1], "frame": 20, "probability": 0.75}
-    things = [
-        {"color": color, "material": "metal", "shape": "cube", "id": n} for n, color in enumerate(COLORS)
-    ]
-    line = {"scene_index": 7, "n_frames": 60, "objects": things, "in_outs": [], "collisions": [hit]} | changed
+    line = event_record([f"{color} cube" for color in COLORS], n_frames=60) | {"collisions": [hit]} | changed
     return "events.jsonl:1", json.dumps(line).encode()
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import annotation, filmed_log
 
 from substrate import EventLog, FormatError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
@@ -23,9 +23,8 @@ GREEN = "objects green filter_color unique"
 RED_SPHERE = "objects red filter_color sphere filter_shape unique"
 
 
-def world(*, parameters: Parameters = Parameters(), **scene: object) -> World:  # noqa: B008  # immutable
-    record = annotation(**scene)  # pyright: ignore[reportArgumentType]
-    return World(Scene(annotation_log(decode_annotation(("scene", json.dumps(record).encode())))), parameters)
+def world(*, parameters: Parameters = Parameters(), **scene: Any) -> World:  # noqa: B008  # immutable
+    return World(Scene(filmed_log(**scene)), parameters)
 
 
 @pytest.fixture(scope="module")
@@ -129,16 +128,13 @@ def test_two_partners_of_the_removed_object_meet_without_it_by_the_partner_rule(
     ],
 )
 def test_algorithm_2_as_printed_says_the_opposite_of_what_was_observed(event: str, expected: str) -> None:
-    collisions, methods = (
-        [(2, 3, 20), (0, 3, 30), (0, 1, 40), (1, 2, 60)],
-        "partner printed filmed filmed_partner",
-    )
+    collisions = [(2, 3, 20), (0, 3, 30), (0, 1, 40), (1, 2, 60)]
 
     def told(method: Any) -> str:
         imagined = world(collisions=collisions, parameters=Parameters(counterfactual=Counterfactual(method)))
         return run(f"{event} all_events {RED_CUBE} get_counterfact belong_to".split(), imagined)
 
-    assert " ".join(map(told, methods.split())) == expected
+    assert " ".join(map(told, ("partner", "printed", "filmed", "filmed_partner"))) == expected
 
 
 def test_the_reference_frame_decides_what_is_a_cause() -> None:
@@ -154,29 +150,27 @@ def test_the_reference_frame_decides_what_is_a_cause() -> None:
     assert answers == {"event": "no", "global": "yes"}
 
 
+PASSING = {
+    0: (-3.0, 0.0, 1.0, 0.0),
+    1: (0.0, 1.0, 0.0, 0.0),
+    2: (50.0, 50.0, 0.0, 0.0),
+    3: (-50.0, 50.0, 0.0, 0.0),
+}
+"""The cube on a straight line that passes the ball at one unit; the others lie far away."""
+
+
 @pytest.mark.parametrize(
     ("configuration", "tau", "answer"),
     [("C", None, "yes"), ("A", None, "no"), ("B", None, "no"), ("C", 0.4, "no")],
 )
 def test_straight_lines_that_pass_at_one_unit(configuration: str, tau: float | None, answer: str) -> None:
-    ends = {
-        0: (-3.0, 0.0, 1.0, 0.0),
-        1: (0.0, 1.0, 0.0, 0.0),
-        2: (50.0, 50.0, 0.0, 0.0),
-        3: (-50.0, 50.0, 0.0, 0.0),
-    }
     predictive = Predictive(configuration, tau=tau)  # pyright: ignore[reportArgumentType]
-    scene = world(ends=ends, parameters=Parameters(predictive=predictive))
+    scene = world(ends=PASSING, parameters=Parameters(predictive=predictive))
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == answer
 
 
 def test_an_object_out_of_view_at_the_end_is_not_projected() -> None:
-    ends = {
-        0: (-3.0, 0.0, 1.0, 0.0),
-        1: (0.0, 0.0, 0.0, 0.0),
-        2: (50.0, 50.0, 0.0, 0.0),
-        3: (-50.0, 50.0, 0.0, 0.0),
-    }
+    ends = PASSING | {1: (0.0, 0.0, 0.0, 0.0)}
     scene = world(ends=ends, views={0: range(127)})
     assert run(f"{pair(RED_CUBE, BLUE)} unseen_events belong_to".split(), scene) == "no"
 
@@ -222,7 +216,7 @@ def test_a_film_gives_the_log_of_its_annotation_and_refuses_what_that_would_hold
 
 
 def test_the_scene_of_a_log_that_grew_has_what_it_says_now() -> None:
-    log = annotation_log(decode_annotation(("scene", json.dumps(annotation()).encode())))
+    log = filmed_log()
     before = len(Scene.of(log).events)
     event = f"<{Scene.of(log).iri}:event:99>"
     facts = (f"<{RDF_TYPE.value}> <{NAMESPACE}Collision>", f'<{NAMESPACE}frame> "127"')

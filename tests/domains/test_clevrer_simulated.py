@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import annotation, scene_events
 from msgspec.structs import replace
 from pyoxigraph import NamedNode
 
@@ -103,6 +103,10 @@ def happening(branch: Scene) -> list[tuple[str, int | None, list[int]]]:
     return [(event.kind, event.frame, sorted(event.objects)) for event in branch.events]
 
 
+def collisions(branch: Scene) -> list[SceneEvent]:
+    return [event for event in branch.events if event.kind == "Collision"]
+
+
 def collide(a: str, b: str) -> str:
     return f"all_events objects {a} unique filter_collision objects {b} unique filter_collision unique"
 
@@ -115,7 +119,7 @@ def blocked() -> Scene:
 
 def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> None:
     assert verdict(blocked, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
-    (collision,) = [event for event in without(blocked, CUBE).events if event.kind == "Collision"]
+    (collision,) = collisions(without(blocked, CUBE))
     assert collision.objects == {BALL, CAN}
     assert 32 <= (collision.frame or 0) <= 36  # 1.8 units at 2 units/s are 32 frames; drag costs a few
     # Neither rule of the paper can know: the can has met nobody.
@@ -136,7 +140,7 @@ def test_a_world_without_an_object_goes_on_after_the_video() -> None:
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=0).occurs
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=5).occurs
     branch = without(rolling, CUBE, horizon=51)
-    (late,) = [event for event in branch.events if event.kind == "Collision"]
+    (late,) = collisions(branch)
     assert late.objects == {BALL, CAN}
     assert 127 < (late.frame or 0) <= branch.end == 178
     assert branch.simulated == {BALL, CAN, SPHERE}, "after the video nobody was observed"
@@ -233,14 +237,10 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert TBox.load("clevrer").validate(branch.state(), branch) == []
     branch.save(tmp_path / "without.rdfp")
     assert EventLog.read(tmp_path / "without.rdfp").digest == branch.digest != digest
-    assert bool(
-        branch.state().query(
-            "PREFIX : <urn:substrate:clevrer:> "
-            "ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
-        )
-    )
-    assert not bool(branch.state().query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :shape :cube }"))
-    assert not bool(branch.state(10).query("PREFIX : <urn:substrate:clevrer:> ASK { ?o :simulated true }"))
+    hit = "ASK { ?e a :Collision ; :simulated true ; :participant ?o . ?o :shape :cylinder }"
+    assert branch.state().query(hit, prefixes={"": NAMESPACE})
+    assert not branch.state().query("ASK { ?o :shape :cube }", prefixes={"": NAMESPACE})
+    assert not branch.state(10).query("ASK { ?o :simulated true }", prefixes={"": NAMESPACE})
     # Of whom a simulator moves, no camera says that it is in view.
     assert without(blocked, CUBE).motion(127) == {SPHERE: False}
 
@@ -257,8 +257,7 @@ def test_a_branch_tells_of_what_its_log_tells_of(blocked: Scene, horizon: int) -
 
 
 def test_a_log_without_motion_cannot_be_simulated() -> None:
-    things = [CompactObject("red", "metal", "cube", 0), CompactObject("blue", "rubber", "sphere", 1)]
-    log = events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)]))
+    log = events_log(scene_events(("red cube", "blue sphere"), [(0, 1, 30)]))
     with pytest.raises(ProgramError, match="a compact event file has no motion"):
         judge(Scene(log), SceneEvent("Collision", None, frozenset((1, 2))), 0, Counterfactual("simulated"))
     with pytest.raises(LogError, match="no pose"):
@@ -277,13 +276,11 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
 def test_of_a_log_without_motion_what_rests_on_a_missing_object_does_not_happen(
     removed: int, at: int, left: list[int]
 ) -> None:
-    things = [CompactObject("red", "metal", "cube", number) for number in range(5)]
-    pairs = {30: (0, 1), 50: (1, 2), 60: (3, 4)}
-    log = events_log(SceneEvents(7, 128, things, [], [CompactCollision(p, f) for f, p in pairs.items()]))
+    log = events_log(scene_events(["red cube"] * 5, [(0, 1, 30), (1, 2, 50), (3, 4, 60)]))
     thing = NamedNode(f"{Scene(log).iri}:object:{removed}")
     gone = Retract((thing, RDF_TYPE, NamedNode(f"{NAMESPACE}Object")))
     branch = Scene(fork(log, at, gone, MotionEmitter(by_ancestry=True)))
-    assert [event.frame for event in branch.events if event.kind == "Collision"] == left
+    assert [event.frame for event in collisions(branch)] == left
     assert sorted(branch.objects) == [number for number in range(5) if number != removed]
     assert TBox.load("clevrer").validate(branch.log.state(), branch.log) == []
 
@@ -303,18 +300,11 @@ def tracked(filmed: Annotation) -> SceneEvents:
     return SceneEvents(filmed.scene_index, 128, things, entries, hits, points)
 
 
-ENTERING: dict[int, list[Leg]] = {
-    BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-    CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
-    CAN: [(0, 1.2, 0.0, 0.0, 0.0)],
-    SPHERE: [(0, -9.0, 3.0, 2.2, 0.0)],
-}
-
-
 @pytest.fixture(scope="module")
 def watched_() -> SceneEvents:
     """The ball is stopped by the cube before it reaches the can; a sphere enters at frame 83 and goes on."""
-    return tracked(film(ENTERING, [(CUBE, BALL, 11)], views={SPHERE: range(83, 128)}))
+    legs = STOPPED | {CAN: [(0, 1.2, 0.0, 0.0, 0.0)], SPHERE: [(0, -9.0, 3.0, 2.2, 0.0)]}
+    return tracked(film(legs, [(CUBE, BALL, 11)], views={SPHERE: range(83, 128)}))
 
 
 def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_: SceneEvents) -> None:
@@ -335,14 +325,21 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_:
     assert tracked_log(replace(watched_, trajectory=late)).digest == scene.log.digest, "past the video"
 
 
+WITHOUT = Question(
+    0,
+    "?",
+    "counterfactual",
+    [*f"objects {_CUBE} unique counterfact_events belong_to".split()],
+    choices=[Choice(0, "?", collide(_BLUE, _CAN).split(), "correct")],
+)
+"""Without the cube, does the ball hit the can?"""
+
+
 def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: SceneEvents) -> None:
     """Without the cube the ball rolls on to the can, and no rule of the paper can know it."""
-    hit = Choice(0, "?", [*collide(_BLUE, _CAN).split()], "correct")
-    program = [*f"objects {_CUBE} unique counterfact_events belong_to".split()]
-    question = Question(0, "?", "counterfactual", program, choices=[hit])
 
     def told(events: SceneEvents, **given: Any) -> tuple[str, Any]:
-        (row,) = answer_scene(tracked_log(events), 7, [question], Parameters(**given), "x")
+        (row,) = answer_scene(tracked_log(events), 7, [WITHOUT], Parameters(**given), "x")
         return row.predicted, row.note or ""
 
     assert told(watched_) == ("correct", "")
@@ -352,7 +349,7 @@ def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: Scen
         "wrong",
         f"no positions of object {CAN} (green metal cylinder): the event graph judges it",
     )
-    why = explain(tracked_log(watched_), 7, question, Parameters())
+    why = explain(tracked_log(watched_), 7, WITHOUT, Parameters())
     assert why.parts[0].ground == "simulated"
     assert why.parts[0].rule.endswith("by the majority of 15 draws of the positions' errors")
 
@@ -362,14 +359,8 @@ def test_every_possible_world_of_tracked_positions_is_asked_about_what_was_not_f
 ) -> None:
     hits = [PossibleEvent(11, "", (CUBE, BALL), 0.9)]
     record = PossibleScene(7, 128, watched_.objects, hits, watched_.trajectory)
-    ask = [*f"objects {_CUBE} unique counterfact_events belong_to".split()]
-    hit = Choice(0, "?", [*collide(_BLUE, _CAN).split()], "correct")
-    future_ = Question(1, "?", "predictive", ["unseen_events", "belong_to"], choices=[hit])
-    rows = list(
-        answer_possible(
-            record, [Question(0, "?", "counterfactual", ask, choices=[hit]), future_], Parameters(), "x"
-        )
-    )
+    future_ = Question(1, "?", "predictive", ["unseen_events", "belong_to"], choices=WITHOUT.choices)
+    rows = list(answer_possible(record, [WITHOUT, future_], Parameters(), "x"))
     assert [row.predicted for row in rows] == ["correct", "wrong"]
     assert all(0.8 < float(row.probability or 0) <= 1 for row in rows)
 
@@ -388,7 +379,7 @@ def test_the_future_is_simulated_from_the_last_frame() -> None:
     hit = [event for event in future(moving, 51).events if (event.frame or 0) > 127]
     assert [sorted(event.objects) for event in hit] == [[CUBE, CAN]]
     alone = scene({CAN: ends[CAN], BALL: [(0, 3.3, 0.0, 0.0, 0.0)]})
-    assert not [event for event in future(alone, 300).events if event.kind == "Collision"]
+    assert not collisions(future(alone, 300))
     assert future(alone, 300).log.last_tick == 427
 
 
@@ -404,20 +395,14 @@ def test_a_pair_that_has_met_does_not_meet_again() -> None:
         {CUBE: [(0, 0.0, 0.0, 0.0, 0.0), (20, -6.3, 0.0, 2.0, 0.0)], CAN: [(0, 0.41, 0.0, 0.0, 0.0)]},
         [(CUBE, CAN, 20)],
     )
-    assert not [
-        event for event in future(again, 51).events if (event.frame or 0) > 127 and event.kind == "Collision"
-    ]
+    assert not [event for event in collisions(future(again, 51)) if (event.frame or 0) > 127]
 
 
 def test_who_has_left_the_view_rolls_on() -> None:
     legs: dict[int, list[Leg]] = {CAN: [(0, 2.0, 0.0, 0.0, 0.0)], SPHERE: [(0, -5.4, 0.0, 2.0, 0.0)]}
     for last in (128, 120):
-        met = [
-            sorted(event.objects)
-            for event in future(scene(legs, views={SPHERE: range(last)}), 51).events
-            if event.kind == "Collision"
-        ]
-        assert met == [[CAN, SPHERE]]
+        met = collisions(future(scene(legs, views={SPHERE: range(last)}), 51))
+        assert [event.objects for event in met] == [{CAN, SPHERE}]
 
 
 # Rows and explanations

@@ -7,31 +7,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from clevrer_scenes import scene_events
 from commands import invoke
 
 from research.generators.from_truth import Recorded, depth_of, explanatory
 from substrate.base.errors import FormatError
-from substrate.domains.clevrer.format import (
-    CompactCollision,
-    CompactObject,
-    InOut,
-    Question,
-    SceneEvents,
-    read_questions,
-)
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, Question, read_questions
 
-BALL, CUBE, CAN, REST = (
-    CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
-    for number, (color, shape) in enumerate(
-        [("red", "sphere"), ("blue", "cube"), ("green", "cylinder"), ("gray", "cube")]
-    )
-)
-CHAIN = SceneEvents(
-    7,
-    128,
-    [BALL, CUBE, CAN, REST],
-    [InOut(5, 0, "in"), InOut(90, 3, "in")],
-    [CompactCollision((0, 1), 20), CompactCollision((2, 1), 50)],
+CHAIN = scene_events(
+    ("red sphere", "blue cube", "green cylinder", "gray cube"),
+    [(0, 1, 20), (2, 1, 50)],
+    in_outs=[{"frame": 5, "object": 0, "type": "in"}, {"frame": 90, "object": 3, "type": "in"}],
 )
 """The ball enters and hits the cube, which hits the can; the gray cube comes too late for all of it."""
 

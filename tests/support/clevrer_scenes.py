@@ -1,9 +1,16 @@
-"""Small CLEVRER scenes for tests, in the official format."""
+"""Small CLEVRER scenes for tests: in the official format, as lists of events, and as logs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import msgspec
+
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import SceneEvents, decode_annotation
+from substrate.log.event_log import EventLog
 
 LOOKS = [
     ("red", "metal", "cube"),
@@ -60,6 +67,40 @@ def annotation(
             {"object_ids": [a, b], "frame_id": f, "location": [0.0, 0.0, 0.2]} for a, b, f in collisions
         ],
     }
+
+
+def filmed_log(collisions: Sequence[tuple[int, int, int]] = (), **shown: Any) -> EventLog:
+    """The log of :func:`annotation`."""
+    record = annotation(collisions, **shown)
+    return annotation_log(decode_annotation(("film.json", json.dumps(record).encode())))
+
+
+def event_record(
+    looks: Iterable[str], collisions: Iterable[tuple[int, int, int]] = (), **others: Any
+) -> dict[str, Any]:
+    """A record of events alone.
+
+    Args:
+        looks: color and shape of each object, all of metal.
+        collisions: ``(a, b, frame)``.
+        others: other keys of the record.
+    """
+    each = enumerate(look.split() for look in looks)
+    return {
+        "scene_index": 7,
+        "n_frames": 128,
+        "objects": [{"color": c, "material": "metal", "shape": s, "id": i} for i, (c, s) in each],
+        "in_outs": [],
+        "collisions": [{"object": [a, b], "frame": f} for a, b, f in collisions],
+        **others,
+    }
+
+
+def scene_events(
+    looks: Iterable[str], collisions: Iterable[tuple[int, int, int]] = (), **others: Any
+) -> SceneEvents:
+    """The events of :func:`event_record`."""
+    return msgspec.convert(event_record(looks, collisions, **others), SceneEvents)
 
 
 def question(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyoxigraph as ox
-from clevrer_scenes import annotation, question
+from clevrer_scenes import annotation, event_record, question
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
@@ -90,15 +90,12 @@ def _zip(member: bytes | None = None) -> bytes:
     return buffer.getvalue()
 
 
-EVENTS = {
-    "scene_index": 3,
-    "n_frames": 128,
-    "objects": [
-        {"color": c, "material": "metal", "shape": "cube", "id": i} for i, c in ((0, "red"), (1, "blue"))
-    ],
-    "in_outs": [{"frame": 4, "object": [0], "type": "in"}, {"frame": 60, "object": 1, "type": "out"}],
-    "collisions": [{"object": [0, 1], "frame": 20}],
-}
+EVENTS = event_record(
+    ("red cube", "blue cube"),
+    [(0, 1, 20)],
+    scene_index=3,
+    in_outs=[{"frame": 4, "object": [0], "type": "in"}, {"frame": 60, "object": 1, "type": "out"}],
+)
 QUESTIONS = [
     {
         "scene_index": 3,

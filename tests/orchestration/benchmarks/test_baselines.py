@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import yaml
-from clevrer_scenes import annotation, question
+from clevrer_scenes import annotation, filmed_log, question
 from commands import invoke
 from model_server import KEY, model_server, some_answer, text_of
 from villages import write_specs
@@ -41,8 +41,6 @@ from orchestration.registry import BENCHMARKS
 from orchestration.stages.graph import stages_of
 from substrate.base.errors import FormatError
 from substrate.baselines.parameters import Baseline, Parameters
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.rows import Row, encode
 from substrate.generators.gqa import write as write_gqa
 from substrate.log.event_log import EventLog
@@ -77,9 +75,9 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
     annotations = data / "clevrer" / "annotation"
     annotations.mkdir(parents=True)
     for scene in (7, 8):
-        text = json.dumps(annotation([(0, 1, 30)], scene=scene)).encode()
-        (annotations / f"annotation_{scene:05d}.json").write_bytes(text)
-        logs[f"{scene:05d}"] = annotation_log(decode_annotation(("scene", text)))
+        text = json.dumps(annotation([(0, 1, 30)], scene=scene))
+        (annotations / f"annotation_{scene:05d}.json").write_text(text, "utf-8")
+        logs[f"{scene:05d}"] = filmed_log([(0, 1, 30)], scene=scene)
         descriptive = [
             question("objects count", "4", number=number)
             | {"question": f"{number}: how many objects are there?"}

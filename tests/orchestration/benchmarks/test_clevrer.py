@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from clevrer_scenes import event_record
 
 from orchestration.benchmarks.clevrer import CLEVRER, cases
 from orchestration.studies.ablations import ABLATIONS
@@ -14,9 +15,6 @@ from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Parameters
 
-THINGS = [
-    {"color": c, "material": "metal", "shape": "cube", "id": at} for at, c in enumerate(("red", "blue"))
-]
 HIT = {"choice_id": 0, "choice": "The red object and the blue object collide", "answer": "wrong"}
 
 
@@ -29,8 +27,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
             (2, "counterfactual", "Without the red cube, which event will happen?", {"choices": [HIT]}),
         ],
     }
-    events = {"scene_index": 7, "n_frames": 128, "objects": THINGS, "in_outs": [], "collisions": []}
-    track = {"scene_index": 7, "objects": THINGS, "trajectory": {0: [[0, 0, 0], [127, 1, 1]]}}
+    events = event_record(("red cube", "blue cube"))
+    track = {"scene_index": 7, "objects": events["objects"], "trajectory": {0: [[0, 0, 0], [127, 1, 1]]}}
     records: dict[str, Any] = {"events": events, "trajectories": track}
     for name, questions in asked.items():
         keys = ("question_id", "question_type", "question")

@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import msgspec
 import pytest
-from clevrer_scenes import annotation, question
+from clevrer_scenes import annotation, event_record, question
 from commands import invoke
 
 from orchestration.benchmarks.babi import BABI
@@ -259,13 +259,7 @@ def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Fi
     assert "tau = 1.7 within a horizon of 300 frames\n" in predicted
 
 
-EVENTS: dict[str, Any] = {
-    "scene_index": 7,
-    "n_frames": 60,
-    "objects": [
-        {"color": "red", "material": "metal", "shape": name, "id": n} for n, name in enumerate(SHAPES)
-    ],
-    "in_outs": [],
+EVENTS = event_record([f"red {shape}" for shape in SHAPES], n_frames=60) | {
     "collisions": [{"object": [0, 1], "frame": 20, "probability": 0.75}],
     "doubtful": [{"object": [1, 2], "frame": 30, "probability": 0.4}],
 }

@@ -11,14 +11,12 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from clevrer_scenes import annotation
+from clevrer_scenes import filmed_log
 from typer.testing import CliRunner, Result
 
 from substrate import Assert, Delta, EventLog, Op, TBox, fork, unfold
 from substrate.cli.log import log_app
 from substrate.cli.printing import print_exactly
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import decode_annotation
 
 runner = CliRunner()
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
@@ -82,7 +80,7 @@ def test_history_names_intervals_and_deltas(file: Path) -> None:
 
 def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
     scene, branch = tmp_path / "scene.rdfp", tmp_path / "branch.rdfp"
-    annotation_log(decode_annotation(("scene", json.dumps(annotation([(0, 1, 30)])).encode()))).save(scene)
+    filmed_log([(0, 1, 30)]).save(scene)
     cube = ("urn:clevrer:7:object:0", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ":Object")
     made = read(
         "fork", scene, "--at", 30, "--retract", *cube, "--motion", "--tbox", "clevrer", "--out", branch

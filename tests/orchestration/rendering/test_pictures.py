@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-import msgspec
+from clevrer_scenes import scene_events
 
 from substrate import TBox, unfold
 from substrate.ask import occurrences
 from substrate.cause.pictures import Timeline
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.explain import explain
-from substrate.domains.clevrer.format import Question, SceneEvents
+from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.smallville.experiment import village_twin
 from substrate.domains.smallville.picture import arm_timeline
 
-COLORS = ("red", "green", "blue", "cyan")
-EVENTS = {
-    "scene_index": 7,
-    "n_frames": 100,
-    "objects": [
-        {"color": color, "material": "metal", "shape": "cube", "id": number}
-        for number, color in enumerate(COLORS)
-    ],
-    "in_outs": [{"frame": 50, "object": 2, "type": "out"}],
-    "collisions": [
-        {"object": [2, 3], "frame": 5},
-        {"object": [0, 1], "frame": 10},
-        {"object": [1, 2], "frame": 20},
-    ],
-}
+EVENTS = scene_events(
+    ("red cube", "green cube", "blue cube", "cyan cube"),
+    [(2, 3, 5), (0, 1, 10), (1, 2, 20)],
+    in_outs=[{"frame": 50, "object": 2, "type": "out"}],
+    n_frames=100,
+)
 GREEN, BLUE = (
     ["objects", color, "filter_color", "unique", "filter_collision"] for color in ("green", "blue")
 )
 CHOICE = ["all_events", *GREEN, *BLUE, "unique"]
 
 
-def picture(program: list[str], choice: list[str] | None) -> Timeline:
+def picture(program: list[str], choice: list[str]) -> Timeline:
     """The timeline of a question on the scene above."""
-    choices = [{"choice_id": 0, "choice": "it", "program": choice}] if choice else None
-    record = {
-        "question_id": 0,
-        "question": "?",
-        "program": program,
-        "question_type": "descriptive",
-        "choices": choices,
-    }
-    log = events_log(msgspec.convert(EVENTS, SceneEvents))
-    return scene_timeline(Scene(log), explain(log, 7, msgspec.convert(record, Question), Parameters()))
+    question = Question(0, "?", "descriptive", program, choices=[Choice(0, "it", choice)])
+    log = events_log(EVENTS)
+    return scene_timeline(Scene(log), explain(log, 7, question, Parameters()))
 
 
 def states(timeline: Timeline) -> dict[tuple[int | None, str], str]:

@@ -1,13 +1,11 @@
 """Trivial methods: each answers as its name says, and none reads gold."""
 
-import json
 from collections.abc import Sequence
 
-from clevrer_scenes import annotation
+from clevrer_scenes import filmed_log
 
 from research.baselines.shortcuts import METHODS, trivial_rows
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import Choice, Question, Subset, decode_annotation
+from substrate.domains.clevrer.format import Choice, Question, Subset
 from substrate.domains.clevrer.scene import Scene
 
 CUBE, BALL, CAN = range(3)
@@ -16,8 +14,7 @@ RED, BLUE, GREEN = "cube filter_shape", "blue filter_color", "cylinder filter_sh
 
 def said(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
     """The answers of each method about a chain of two collisions."""
-    record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
-    scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
+    scene = Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)]))
     options = [Choice(place, "", words.split()) for place, words in enumerate(choices)]
     question = Question(0, "?", kind, program.split(), choices=options)
     return {row.subset.partition(": ")[2]: row.predicted for row in trivial_rows(scene, 1, [question], "")}

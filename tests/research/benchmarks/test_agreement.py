@@ -6,29 +6,25 @@ import json
 from pathlib import Path
 
 import pytest
+from clevrer_scenes import event_record
 
 from research.benchmarks.agreement import AGREEMENT, cases, logs, rows
 from substrate.base.errors import ParameterError
 
-THINGS = [
-    {"color": color, "material": "metal", "shape": "sphere", "id": number}
-    for number, color in enumerate(("red", "blue", "green"))
-]
-
 
 def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Path) -> None:
     """Two balls hit the one in the middle, one after the other; they never met, and never would have."""
-    hits = [{"object": [0, 1], "frame": 20}, {"object": [1, 2], "frame": 40}]
     track = {
         "0": [[frame, -2.0 + 0.06 * min(frame, 20), 0.0] for frame in range(0, 128, 5)],
         "1": [[frame, -0.4, 0.0] for frame in range(0, 128, 5)],
         "2": [[frame, -0.4, -3.0 + 0.055 * min(frame, 40)] for frame in range(0, 128, 5)],
     }
-    truth = {"scene_index": 9, "n_frames": 128, "objects": THINGS, "in_outs": [], "collisions": hits}
+    looks = ("red sphere", "blue sphere", "green sphere")
+    truth = event_record(looks, [(0, 1, 20), (1, 2, 40)], scene_index=9)
     still = truth | {"scene_index": 19, "collisions": []}
     events, tracks = tmp_path / "events.jsonl", tmp_path / "tracks.jsonl"
     events.write_text(f"{json.dumps(truth)}\n{json.dumps(still)}\n", "utf-8")
-    seen = [{"scene_index": n, "objects": THINGS, "trajectory": track} for n in (9, 10, 19)]
+    seen = [{"scene_index": n, "objects": truth["objects"], "trajectory": track} for n in (9, 10, 19)]
     tracks.write_text("".join(f"{json.dumps(scene)}\n" for scene in seen), "utf-8")
     (case,) = cases({"test": events, "tracks": tracks}).each
     by_subset = {row.subset: row for row in rows(case, [named.log for named in logs(case)], None, "test")}

@@ -7,21 +7,22 @@ from typing import Any
 
 import msgspec
 import pytest
+from clevrer_scenes import scene_events
 
 from orchestration.benchmarks.benchmark import Case
 from research.benchmarks.truths import FROM_TRUTH, cases, descriptive_rows, explanatory_rows, logs
 from research.domains.perception.parameters import Perception
 from research.generators.proposals import seen_files
 from substrate.base.errors import ParameterError
-from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
+from substrate.domains.clevrer.format import SceneEvents
 from substrate.domains.rows import Row
 
-THINGS = [
-    CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
-    for number, (color, shape) in enumerate([("red", "sphere"), ("blue", "cube"), ("green", "cylinder")])
-]
-CHAIN = [CompactCollision((0, 1), 20), CompactCollision((1, 2), 50)]
-REAL = SceneEvents(20, 128, THINGS, [InOut(5, 0, "in")], CHAIN)
+REAL = scene_events(
+    ("red sphere", "blue cube", "green cylinder"),
+    [(0, 1, 20), (1, 2, 50)],
+    scene_index=20,
+    in_outs=[{"frame": 5, "object": 0, "type": "in"}],
+)
 
 
 def case_of(truth: SceneEvents, record: bytes = b"") -> Case:
@@ -62,7 +63,7 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
     record: Any = seen_files(10_020, 20)["proposals/sim_10020.json"]
     (proposals / "sim_10020.json").write_bytes(msgspec.json.encode(record))
     parameters, seen = Perception(), list[tuple[str, list[str]]]()
-    for truth in (REAL, msgspec.structs.replace(REAL, collisions=CHAIN[:1])):
+    for truth in (REAL, msgspec.structs.replace(REAL, collisions=REAL.collisions[:1])):
         events = tmp_path / "events.jsonl"
         events.write_bytes(msgspec.json.encode(msgspec.structs.replace(truth, scene_index=10_020)) + b"\n")
         (case,) = cases({"test": events, "proposals": proposals}).each

@@ -1,13 +1,11 @@
 """The duality on trial: what a key says twice of one object and one collision."""
 
-import json
 from typing import Literal
 
-from clevrer_scenes import annotation
+from clevrer_scenes import filmed_log
 
 from research.domains.duality_trial import Trial, trials
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import Choice, Question, decode_annotation
+from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.scene import Scene
 
 CUBE, BALL, CAN = range(3)
@@ -26,9 +24,7 @@ def question(kind: str, program: str, *choices: tuple[str, Literal["correct", "w
 
 
 def found(*questions: Question) -> list[Trial]:
-    record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
-    scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
-    return trials(scene, questions)
+    return trials(Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)])), questions)
 
 
 MEET = f"events {_COLLIDE} unique"

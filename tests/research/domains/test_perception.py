@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from clevrer_scenes import scene_events
 from typer.testing import CliRunner
 
 from research.domains.foretold import LINE, VOTE, foretold, from_detections
@@ -28,7 +29,7 @@ from substrate.base.errors import FormatError
 from substrate.base.extras import needed
 from substrate.cli.main import make_app
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import SHAPES, CompactCollision, CompactObject, Question, SceneEvents
+from substrate.domains.clevrer.format import SHAPES, Question
 from substrate.domains.clevrer.motion import Body, simulate
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.generators.clevrer import generate_scene
@@ -136,27 +137,19 @@ def test_a_scene_of_hardly_anything_is_perceived(count: int) -> None:
     assert log.last_tick == 59
 
 
-def no_frames(video: dict[str, Any]) -> None:
-    video["frames"] = []
-
-
 def torn_mask(video: dict[str, Any]) -> None:
     mask_ = video["frames"][3]["objects"][1]["mask"]
     mask_["counts"] = mask_["counts"][:-3]
 
 
-def backwards(video: dict[str, Any]) -> None:
-    video["frames"][3]["frame_index"] = 2
-
-
 @pytest.mark.parametrize(
     ("spoil", "place"),
     [
-        (no_frames, "$.frames: no frames"),
+        (lambda video: video.update(frames=[]), "$.frames: no frames"),
         (torn_mask, "$.frames[3].objects[1].mask.counts"),
-        (backwards, "$.frames[3]: frame_index is 2 after 2"),
+        (lambda video: video["frames"][3].update(frame_index=2), "$.frames[3]: frame_index is 2 after 2"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bad_input_is_named_by_file_and_frame(spoil: Change, place: str) -> None:
     video = film([BALL, POST], frames=6)
@@ -214,9 +207,8 @@ def test_the_future_is_foretold_from_frames_before_it() -> None:
 
 def truth_log(hits: list[tuple[int, int, int]], colors: tuple[str, ...] = ("red", "blue")) -> EventLog:
     """The log of a ball and a post of some colors, with collisions of two numbers at a frame."""
-    shapes: tuple[Any, ...] = ("sphere", "cylinder")
-    things = [CompactObject(c, "metal", shapes[n], n) for n, c in enumerate(colors)]  # pyright: ignore
-    return events_log(SceneEvents(7, 60, things, [], [CompactCollision((a, b), f) for a, b, f in hits]))
+    ball, post = colors
+    return events_log(scene_events((f"{ball} sphere", f"{post} cylinder"), hits, n_frames=60))
 
 
 @pytest.mark.parametrize(

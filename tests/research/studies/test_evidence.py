@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clevrer_scenes import scene_events
+
 from orchestration.project import open_workspace
 from orchestration.studies.study import counted
 from research.studies.evidence import frames_off
 from research.studies.questions import CONFIGURATIONS, OTHERS
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import CompactCollision, CompactObject, SceneEvents
 from substrate.domains.clevrer.scene import Scene
 
 
 def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
-    cube, ball, can = (
-        CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
-        for number, (color, shape) in enumerate([("red", "cube"), ("blue", "sphere"), ("gray", "cylinder")])
-    )
-
     def film(*hits: tuple[int, int, int]) -> Scene:
-        met = [CompactCollision((a, b), frame) for a, b, frame in hits]
-        return Scene(events_log(SceneEvents(7, 128, [cube, ball, can], [], met)))
+        return Scene(events_log(scene_events(("red cube", "blue sphere", "gray cylinder"), hits)))
 
     seen, true = film((0, 1, 20), (1, 2, 60)), film((0, 1, 23))
     first, second = (event.iri for event in seen.events if event.kind == "Collision")
