@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -154,15 +155,16 @@ def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_rever
     assert found(relation, annotated) == "no"
 
 
-def test_by_id_a_relation_must_hold_too() -> None:
-    ask = program("select;table (1);", "relate;skirt,on,s (4);0", "exist;?;1")
-    assert answer(ask, resolve="id") == "no"
-
-
-def test_by_id_an_object_must_be_in_the_scene() -> None:
-    ask = program("select;table (99);", "exist;?;0")
-    assert answer(ask, resolve="id") == "no"
-    assert answer(program("select;_ (99,2);", "query;name;0"), resolve="id") == "apple"
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (["select;table (1);", "relate;skirt,on,s (4);0", "exist;?;1"], "no"),
+        (["select;table (99);", "exist;?;0"], "no"),
+        (["select;_ (99,2);", "query;name;0"], "apple"),
+    ],
+)
+def test_by_id_an_object_must_be_in_the_scene_and_a_relation_hold(steps: list[str], expected: str) -> None:
+    assert answer(program(*steps), resolve="id") == expected
 
 
 def test_a_choice_is_answered_in_the_questions_own_spelling() -> None:
@@ -204,8 +206,8 @@ def test_the_gold_does_not_change_a_prediction() -> None:
 
 
 def test_an_explanation_names_the_triples_of_each_step() -> None:
-    ask = program("select;table (1);", "relate;fruit,on,s (2);0", "filter color;red;1", "query;name;2")
-    why = explain(Scene.of("1", KITCHEN), Question("1", "", ask))
+    ask = asking("select;table (1);", "relate;fruit,on,s (2);0", "filter color;red;1", "query;name;2")
+    why = explain(Scene.of("1", KITCHEN), ask)
     assert why.answer == "apple"
     _, related, filtered, _ = (
         [text_of(why.delta(piece).triple) for piece in step.evidence] for step in why.parts[0].steps
@@ -219,15 +221,13 @@ def test_an_explanation_names_the_triples_of_each_step() -> None:
 
 
 def test_an_explanation_of_no_says_what_was_looked_for_in_vain() -> None:
-    question = Question("1", "", program("select;apple (2);", "verify color;green;0"))
-    why = explain(Scene.of("1", KITCHEN), question)
+    why = explain(Scene.of("1", KITCHEN), asking("select;apple (2);", "verify color;green;0"))
     assert why.answer == "no"
     assert '1:2 family:color "green"' in why.parts[0].steps[1].missed
 
 
 def test_an_explanation_of_an_error_stops_at_the_step() -> None:
-    question = Question("1", "", program("select;dog (-);", "query;color;0"))
-    why = explain(Scene.of("1", KITCHEN), question)
+    why = explain(Scene.of("1", KITCHEN), asking("select;dog (-);", "query;color;0"))
     assert why.answer == "error: step 1 (query: color): there is no such object in the scene"
     assert why.parts[0].steps[0].missed == ("?subject a class:dog",)
     assert [step.gave for step in why.parts[0].steps] == ["nothing", "error"]
@@ -238,7 +238,7 @@ def test_an_explanation_of_an_error_stops_at_the_step() -> None:
 
 def test_a_scene_that_is_opened_again_knows_what_its_log_has_learned() -> None:
     log = Scene.of("1", KITCHEN).log
-    question = Question("1", "", program("select;apple (2);", "verify color;green;0"))
+    question = asking("select;apple (2);", "verify color;green;0")
     assert explain(Scene.opened("1", log), question).answer == "no"
     log.extend_lines([(log.last_tick, f'A <urn:gqa:1:2> <{NAMESPACE}attribute> "green" .')])
     why = explain(Scene.opened("1", log), question)
@@ -359,19 +359,6 @@ def test_an_ill_typed_program_is_named(steps: list[str], fault: str) -> None:
 # Files
 
 
-def question_file(folder: Path, **changes: Any) -> Path:
-    record = {
-        "imageId": "1",
-        "question": "?",
-        "answer": "red",
-        "semantic": [{"operation": "select", "argument": "cup (1)", "dependencies": []}],
-        **changes,
-    }
-    path = folder / "questions.json"
-    path.write_text(json.dumps({"q7": record}))
-    return path
-
-
 def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
     return [
         {"operation": operation, "argument": "?", "dependencies": dependencies}
@@ -403,36 +390,12 @@ def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
 def test_a_bad_question_is_named_with_file_record_and_path(
     tmp_path: Path, changes: dict[str, Any], place: str, fault: str
 ) -> None:
-    path = question_file(tmp_path, **changes)
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps({"q7": {"imageId": "1", "question": "?", "answer": "red", **changes}}))
     with pytest.raises(FormatError) as caught:
         read_questions(path)
     assert caught.value.where == (str(path), "question q7", place)
     assert fault in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("data", "fault"),
-    [
-        (b"", "the file is empty"),
-        (b"{}", "holds no question"),
-        (b'{"q": {"imageId": "1"', "line 1 column"),
-        (b'[{"imageId": "1", "question": "", "semantic": []}]', "no question_id"),
-    ],
-)
-def test_a_broken_question_file_is_refused(tmp_path: Path, data: bytes, fault: str) -> None:
-    path = tmp_path / "questions.json"
-    path.write_bytes(data)
-    with pytest.raises(FormatError) as caught:
-        read_questions(path)
-    assert str(path) in str(caught.value)
-    assert fault in str(caught.value)
-
-
-def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
-    record = {"question_id": "1", "imageId": "a", "question": "?", "semantic": steps_of(("select", []))}
-    (tmp_path / "q.json").write_text(json.dumps([record, record]))
-    with pytest.raises(FormatError, match="question 1: the question occurs twice"):
-        read_questions(tmp_path / "q.json")
 
 
 @pytest.mark.parametrize(
@@ -463,11 +426,30 @@ def test_a_bad_scene_graph_is_named_with_file_image_and_path(
     assert fault in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("data", "fault"),
-    [(b"", "empty"), (b"{}", "no scene graph"), (b'{"1": {"width"', "cut off"), (b"[]", "Expected `object`")],
+ASKED = b'{"question_id": "1", "imageId": "a", "question": "?", "semantic": [%s]}' % (
+    b'{"operation": "select", "argument": "?", "dependencies": []}'
 )
-def test_a_broken_scene_graph_file_is_refused(tmp_path: Path, data: bytes, fault: str) -> None:
-    (tmp_path / "graphs.json").write_bytes(data)
-    with pytest.raises(FormatError, match=fault):
-        read_scene_graphs(tmp_path / "graphs.json")
+
+
+@pytest.mark.parametrize(
+    ("read", "data", "fault"),
+    [
+        (read_questions, b"", "the file is empty"),
+        (read_questions, b"{}", "holds no question"),
+        (read_questions, b'{"q": {"imageId": "1"', "line 1 column"),
+        (read_questions, b'[{"imageId": "1", "question": "", "semantic": []}]', "no question_id"),
+        (read_questions, b"[%s, %s]" % (ASKED, ASKED), "question 1: the question occurs twice"),
+        (read_scene_graphs, b"", "empty"),
+        (read_scene_graphs, b"{}", "no scene graph"),
+        (read_scene_graphs, b'{"1": {"width"', "cut off"),
+        (read_scene_graphs, b"[]", "Expected `object`"),
+    ],
+)
+def test_a_broken_file_is_refused(
+    read: Callable[[Path], object], data: bytes, fault: str, tmp_path: Path
+) -> None:
+    (tmp_path / "given.json").write_bytes(data)
+    with pytest.raises(FormatError) as caught:
+        read(tmp_path / "given.json")
+    assert str(tmp_path / "given.json") in str(caught.value)
+    assert fault in str(caught.value)

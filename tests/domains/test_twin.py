@@ -111,10 +111,7 @@ def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
     """Turned round in the file, it turns what is expected and nothing else."""
     turned = {"yes": "no", "no": "yes"}
     wrong = [
-        msgspec.structs.replace(
-            spec,
-            gold=Gold(turned[spec.gold.a], turned[spec.gold.b]),  # pyright: ignore[reportArgumentType]
-        )
+        replace(spec, gold=Gold(turned[spec.gold.a], turned[spec.gold.b]))  # pyright: ignore
         for spec in twin_specs()[:9]
     ]
     (tmp_path / "specs.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, wrong)))
