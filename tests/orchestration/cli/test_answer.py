@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,24 +14,31 @@ from zipfile import ZipFile
 import msgspec
 import pytest
 from clevrer_scenes import annotation, event_record, question
-from commands import invoke
+from commands import invoke, python
+from typer.testing import Result
 
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.own_files import answer_files
 from substrate.domains.clevrer.format import SHAPES
 
 COUNT = question("objects count", "4")
+BELONGS = question(
+    "events objects filter_collision belong_to",
+    kind="explanatory",
+    choices=[
+        ("events objects cube filter_shape unique filter_collision unique", "correct"),
+        ("objects green filter_color unique", "correct"),
+    ],
+)
+"""The answer is that the first choice is right and the second is wrong."""
 
 
 class Files:
     """A user's folder with one annotation and one question file."""
 
     def __init__(self, folder: Path) -> None:
-        self.annotations, self.questions, self.out = (
-            folder / "in",
-            folder / "questions.json",
-            folder / "out" / "rows.jsonl",
-        )
+        self.annotations, self.questions = folder / "in", folder / "questions.json"
+        self.out = folder / "out" / "rows.jsonl"
         self.annotations.mkdir()
         self.annotation_file = self.annotations / "annotation_00007.json"
         self.annotation_file.write_text(json.dumps(annotation([(0, 1, 30)])), "utf-8")
@@ -42,9 +47,14 @@ class Files:
     def ask(self, questions: list[dict[str, Any]], scene: int = 7) -> None:
         self.questions.write_text(json.dumps([{"scene_index": scene, "questions": questions}]), "utf-8")
 
-    def run(self, *more: str) -> Any:
-        given = ("--annotations", self.annotations, "--questions", self.questions, "--out", self.out)
-        return invoke("answer", "clevrer", *given, *more, code=None)
+    def given(self, option: str = "--annotations") -> tuple[object, ...]:
+        return option, self.annotations, "--questions", self.questions
+
+    def run(self, *more: object, option: str = "--annotations", code: int = 0) -> Result:
+        return invoke("answer", "clevrer", *self.given(option), "--out", self.out, *more, code=code)
+
+    def explain(self, number: int, *more: str) -> str:
+        return invoke("explain", f"clevrer/7/{number}", *self.given(), *more).stdout
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -57,7 +67,7 @@ def files(tmp_path: Path) -> Files:
 
 
 def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
-    assert files.run().exit_code == 0
+    files.run()
     expected = files.out.read_bytes()
     record = json.dumps({"scene_index": 7, "questions": [COUNT]}).encode()
     archive = files.annotations.with_suffix(".zip")
@@ -65,7 +75,7 @@ def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
         zipped.write(files.annotation_file, "annotation_00000-01000/annotation_00007.json")
     files.annotations = archive
     files.questions.write_bytes(gzip.compress(record + b"\n"))
-    assert files.run().exit_code == 0
+    files.run()
     assert files.out.read_bytes() == expected
 
 
@@ -80,21 +90,20 @@ def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: File
         (files.questions, "is read by this command"),
     ):
         files.out = out
-        result = files.run()
-        assert (result.exit_code, said in result.stderr) == (1, True), result.output
+        assert said in files.run(code=1).stderr
     assert (kept / "a.txt").read_text("utf-8") == "mine"
     assert files.annotation_file.is_file()
     assert files.questions.read_bytes() == inputs
 
 
 def test_a_pipe_or_device_gets_the_rows_and_keeps_its_place(files: Files, tmp_path: Path) -> None:
-    assert files.run().exit_code == 0
+    files.run()
     rows = files.out.read_bytes()
     files.out = tmp_path / "pipe"
     os.mkfifo(files.out)
     with ThreadPoolExecutor(1) as beside:
         received = beside.submit(files.out.read_bytes)
-        assert files.run().exit_code == 0
+        files.run()
         assert received.result(60) == rows
     assert files.out.is_fifo()
 
@@ -105,7 +114,7 @@ def test_a_zip_that_macos_packed_is_read(files: Files) -> None:
         packed.write(files.annotation_file, "in/annotation_00007.json")
         packed.writestr("__MACOSX/in/._annotation_00007.json", b"\0\5\26\7")
     files.annotations = archive
-    assert files.run().exit_code == 0
+    files.run()
 
 
 def test_a_test_split_without_programs_or_gold_is_answered_for_the_server(files: Files) -> None:
@@ -126,13 +135,12 @@ def test_a_test_split_without_programs_or_gold_is_answered_for_the_server(files:
         [4, "descriptive", "error"],
         [5, "predictive", [{"choice_id": 0, "answer": "wrong"}, {"choice_id": 1, "answer": "wrong"}]],
     ]
-    assert files.run("--submission", str(files.out)).exit_code == 1
+    files.run("--submission", str(files.out), code=1)
 
 
 def test_a_program_that_cannot_run_is_an_error_row_and_the_others_are_answered(files: Files) -> None:
     files.ask([question("objects frobnicate", "4"), question("objects count", "4", number=1)])
     result = files.run()
-    assert result.exit_code == 0
     first, second = files.rows
     assert (first["predicted"], first["correct"], list(first)[-1]) == ("error", False, "error")
     assert "program[1]: unknown opcode 'frobnicate'" in first["error"]
@@ -142,22 +150,13 @@ def test_a_program_that_cannot_run_is_an_error_row_and_the_others_are_answered(f
 
 
 def test_every_choice_must_be_right(files: Files) -> None:
-    right = ("events objects cube filter_shape unique filter_collision unique", "correct")
-    wrong = ("objects green filter_color unique", "correct")
-    ask = "events objects filter_collision belong_to"
-    files.ask([question(ask, kind="explanatory", choices=[right, wrong])])
-    assert (
-        files.run().stdout.splitlines()[-1]
-        == "1 questions, 0 of 1 correct (0.00%), 1 of 2 choices correct (50.00%)"
-    )
+    files.ask([BELONGS])
+    last = files.run().stdout.splitlines()[-1]
+    assert last == "1 questions, 0 of 1 correct (0.00%), 1 of 2 choices correct (50.00%)"
     assert files.rows[0]["choices"] == [
         {"choice": 0, "predicted": "correct", "expected": "correct"},
         {"choice": 1, "predicted": "wrong", "expected": "correct"},
     ]
-
-
-def _cut(files: Files) -> None:
-    files.annotation_file.write_bytes(files.annotation_file.read_bytes()[:5000])
 
 
 def _nan(files: Files) -> None:
@@ -166,26 +165,14 @@ def _nan(files: Files) -> None:
     files.annotation_file.write_text(json.dumps(record), "utf-8")
 
 
-def _other_scene(files: Files) -> None:
-    files.ask([COUNT], scene=8)
-
-
-def _twice(files: Files) -> None:
-    files.ask([COUNT, COUNT])
-
-
-def _absent(files: Files) -> None:
-    files.annotation_file.unlink()
-
-
 @pytest.mark.parametrize(
     ("damage", "messages"),
     [
-        (_cut, ["annotation_00007.json", "cut off"]),
+        (lambda files: os.truncate(files.annotation_file, 5000), ["annotation_00007.json", "cut off"]),
         (_nan, ["annotation_00007.json", "$.motion_trajectory[3].objects[1].velocity[0]", "not finite"]),
-        (_other_scene, ["questions.json", "scene 8"]),
-        (_twice, ["questions.json", "scene 7", "question 0 occurs twice"]),
-        (_absent, ["holds no annotation"]),
+        (lambda files: files.ask([COUNT], scene=8), ["questions.json", "scene 8"]),
+        (lambda files: files.ask([COUNT, COUNT]), ["questions.json", "scene 7", "question 0 occurs twice"]),
+        (lambda files: files.annotation_file.unlink(), ["holds no annotation"]),
     ],
 )
 def test_a_bad_file_is_named_and_nothing_is_written(
@@ -194,8 +181,7 @@ def test_a_bad_file_is_named_and_nothing_is_written(
     damage(files)
     files.out.parent.mkdir()
     files.out.write_text("kept\n", "utf-8")
-    result = files.run()
-    assert result.exit_code == 1, result.output
+    result = files.run(code=1)
     for message in messages:
         assert message in result.stderr.replace("\n", " "), result.stderr
     assert files.out.read_text("utf-8") == "kept\n"
@@ -211,9 +197,7 @@ def test_a_bad_file_is_named_and_nothing_is_written(
     ],
 )
 def test_a_parameter_that_is_not_there_is_refused(files: Files, setting: str, message: str) -> None:
-    result = files.run("--set", setting)
-    assert result.exit_code == 1
-    assert message in result.stderr
+    assert message in files.run("--set", setting, code=1).stderr
 
 
 def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
@@ -222,39 +206,32 @@ def test_explain_prints_queries_triples_and_ticks(files: Files) -> None:
         "objects cube filter_shape unique get_col_partner query_shape"
     )
     files.ask([question(partner, "sphere")])
-    given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-    result = invoke("explain", "clevrer/7/0", *given, "--steps")
+    steps = files.explain(0, "--steps")
     for part in (
         "SELECT ?event ?type ?frame ?number",
         "tick  30  insert   event:1 a :Collision; :frame 30;",
         ":participant object:1",
     ):
-        assert part in result.stdout
-    assert result.stdout.splitlines()[1] == "answer: sphere"
-    full = invoke("explain", "clevrer/7/0", *given, "--full", code=None)
+        assert part in steps
+    assert steps.splitlines()[1] == "answer: sphere"
     whole = "<urn:clevrer:7:event:1> <urn:substrate:clevrer:participant> <urn:clevrer:7:object:1>"
-    assert f"tick  30  insert   {whole}" in full.stdout
-    record = json.loads(invoke("explain", "clevrer/7/0", *given, "--json", code=None).stdout)
+    assert f"tick  30  insert   {whole}" in files.explain(0, "--full")
+    record = json.loads(files.explain(0, "--json"))
     evidence = [piece for step in record["parts"][0]["steps"] for piece in step["evidence"]]
     assert (30, "insert", whole) in {(piece["tick"], piece["op"], piece["triple"]) for piece in evidence}
 
 
 def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Files) -> None:
-    right = ("events objects cube filter_shape unique filter_collision unique", "correct")
-    wrong = ("objects green filter_color unique", "correct")
-    ask = "events objects filter_collision belong_to"
     future = "events objects cube filter_shape unique filter_collision unique unseen_events belong_to"
-    files.ask([question(ask, kind="explanatory", choices=[right, wrong]), question(future, "no", number=1)])
-    given = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-    result = invoke("explain", "clevrer/7/0", *given)
-    lines = result.stdout.splitlines()
+    files.ask([BELONGS, question(future, "no", number=1)])
+    lines = files.explain(0).splitlines()
     assert len(lines) <= 15
     assert lines[0] == "rule: the program, read from what was filmed"
     assert lines[2] == "answer: correct,wrong (wrong); gold: correct,correct"
     assert [line.startswith("  FAILED ") for line in lines[3:5]] == [False, True]
     assert lines[5].startswith("premises of choice 1")
     assert any("the green " in line for line in lines[6:-1]), "objects by what they look like"
-    predicted = invoke("explain", "clevrer/7/1", *given, code=None).stdout
+    predicted = files.explain(1)
     assert predicted.startswith("rule: Algorithm 3, configuration C: ")
     assert "tau = 1.7 within a horizon of 300 frames\n" in predicted
 
@@ -265,13 +242,12 @@ EVENTS = event_record([f"red {shape}" for shape in SHAPES], n_frames=60) | {
 }
 
 
-def possible(files: Files, record: dict[str, Any], worlds: int) -> Any:
+def possible(files: Files, record: dict[str, Any], worlds: int, code: int = 0) -> Result:
     """The outcome of asking how often things collide, from so many worlds of an event record."""
     files.annotations = files.out.parent.with_name("events.jsonl")
     files.annotations.write_text(json.dumps(record), "utf-8")
     files.ask([question("events objects filter_collision count", "1")])
-    events = ["--events", str(files.annotations), "--questions", str(files.questions)]
-    return invoke("answer", "clevrer", *events, "--out", str(files.out), "--worlds", str(worlds), code=None)
+    return files.run("--worlds", worlds, option="--events", code=code)
 
 
 @pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (1, 1.0)])
@@ -283,9 +259,8 @@ def test_possible_worlds_answer_with_a_probability(files: Files, worlds: int, pr
 
 def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -> None:
     sure = EVENTS | {"collisions": [{"object": [0, 1], "frame": 20}]}
-    result = possible(files, sure, 64)
-    assert result.exit_code == 1
-    assert "events.jsonl:1: $.collisions[0]: carries no probability" in result.stderr
+    refused = possible(files, sure, 64, code=1).stderr
+    assert "events.jsonl:1: $.collisions[0]: carries no probability" in refused
     assert not files.out.exists()
 
 
@@ -301,52 +276,33 @@ def test_positions_may_lie_beside_the_events(files: Files, shape: str, given: st
     """Lines with `trajectory` and a file of trajectories give the same rows; the two must fit."""
     both = files.out.parent.with_name("events.jsonl"), files.out.parent.with_name("tracks.jsonl")
     points = {"0": [[frame, frame / 9, 0.0] for frame in range(0, 20, 5)]}
-    moving = question("objects cube filter_shape null filter_moving unique query_color", "red")
-    files.ask([moving])
+    files.ask([question("objects cube filter_shape null filter_moving unique query_color", "red")])
 
-    def answer(record: dict[str, Any], *more: str) -> Any:
+    def answer(record: dict[str, Any], *more: object, code: int = 0) -> Result:
         both[0].write_text(json.dumps(record), "utf-8")
-        source = files.annotations if given == "--annotations" else both[0]
-        options = [given, str(source), "--questions", str(files.questions), "--out", str(files.out)]
-        return invoke("answer", "clevrer", *options, *more, code=None)
+        files.annotations = files.annotations if given == "--annotations" else both[0]
+        return files.run(*more, option=given, code=code)
 
     things = [thing | {"shape": shape} if not thing["id"] else thing for thing in EVENTS["objects"]]
     both[1].write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
-    beside = answer(EVENTS, "--trajectories", str(both[1]))
+    beside = answer(EVENTS, "--trajectories", both[1], code=1 if message else 0)
     if message:
-        assert (beside.exit_code, files.out.exists()) == (1, False)
+        assert not files.out.exists()
         assert message.format(both[1]) in " ".join(beside.stderr.split())
         return
     rows = files.out.read_bytes()
-    assert answer(EVENTS | {"trajectory": points}).exit_code == 0
+    answer(EVENTS | {"trajectory": points})
     assert (files.out.read_bytes(), files.rows[0]["correct"]) == (rows, True)
 
 
 def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: Path) -> None:
-    choices = [
-        ("events objects cube filter_shape unique filter_collision unique", "correct"),
-        ("objects green filter_color unique", "wrong"),
-    ]
-    files.ask(
-        [
-            COUNT,
-            question(
-                "events objects filter_collision belong_to", number=1, kind="explanatory", choices=choices
-            ),
-        ]
-    )
+    files.ask([COUNT, BELONGS | {"question_id": 1}])
     written = []
     for seed, locale, zone in (("1", "C", "Asia/Tokyo"), ("2", "C.UTF-8", "America/Lima")):
         out = tmp_path / f"{seed}.jsonl"
-        inputs = ["--annotations", str(files.annotations), "--questions", str(files.questions)]
-        command = ["-m", "orchestration.cli.main", "answer", "clevrer", "--out"]
-        command = [sys.executable, *command, str(out), *inputs]
-        subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            env=os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "TZ": zone},
-        )
+        command = ["-m", "orchestration.cli.main", "answer", "clevrer", *files.given(), "--out", out]
+        done = python(*command, PYTHONHASHSEED=seed, LC_ALL=locale, TZ=zone)
+        assert done.returncode == 0, done.stderr
         written.append(out.read_bytes())
     assert written[0] == written[1] != b""
 
