@@ -205,10 +205,10 @@ def _tried(what: str, look: Callable[[], str]) -> Iterator[Finding]:
 def _storage(workspace: Workspace) -> str:
     """Write a table to the storage, read it back, list its folder and delete it."""
     storage, folder = workspace.storage, f"check-{uuid.uuid4()}"
-    table = pa.table({"number": pa.array([1, 2, 3], pa.int64())})
+    rows, schema = [{NUMBER: number} for number in (1, 2, 3)], pa.schema([(NUMBER, pa.int64())])
     try:
-        storage.write(table, folder, "part.parquet")
-        if storage.read(folder, "part.parquet") != table:
+        storage.write_rows(rows, schema, folder, "part.parquet")
+        if storage.read(folder, "part.parquet") != pa.Table.from_pylist(rows, schema):
             raise OSError(f"{storage.uri(folder)} gives back other bytes than it was given")
     finally:
         storage.keep_only(folder, ())

@@ -97,10 +97,6 @@ class Storage:
                     system.rm(part)
                 raise
 
-    def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all; raises errors as :meth:`write_rows`."""
-        self.write_rows(table.to_pylist(), table.schema, *parts)
-
     def write_rows(self, rows: Iterable[dict[str, Any]], schema: pa.Schema, *parts: str) -> None:
         """Write rows as one Parquet file, whole or not at all; only one row group of them is in memory.
 

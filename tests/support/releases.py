@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from orchestration.project import open_workspace
 from orchestration.workspace.tables import LOGS, LogEntry, Sharded, index_key, shard_name
@@ -48,7 +47,7 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
         }
         for number, (name, log) in enumerate(logs.items())
     ]
-    stored.storage.write(pa.Table.from_pylist(rows, schema=LOGS), stored.folders[0], "test", shard_name(0))
+    stored.storage.write_rows(rows, LOGS, stored.folders[0], "test", shard_name(0))
     stored.storage.write_record(
         Sharded(f"{stored.folders[0]}/test", [len(rows)]), stored.folders[0], index_key(stored.index)
     )

@@ -36,7 +36,7 @@ def test_a_benchmark_is_reproduced_there_and_nothing_is_written_beside(
 def test_a_storage_is_in_the_folder_that_its_uri_names(tmp_path: Path) -> None:
     folder = tmp_path / STRANGE / "a?b"
     storage = Storage(folder.as_uri())
-    storage.write(pa.table({"a": [1]}), "table", "rows.parquet")
+    storage.write_rows([{"a": 1}], pa.schema([("a", pa.int64())]), "table", "rows.parquet")
     assert storage.local == folder
     assert (folder / "table/rows.parquet").is_file()
     assert storage.read("table", "rows.parquet").to_pylist() == [{"a": 1}]
