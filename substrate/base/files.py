@@ -8,8 +8,9 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +55,18 @@ def replacing(path: Path) -> Iterator[Path]:
             with fresh.open("rb") as written, path.open("wb") as device:
                 shutil.copyfileobj(written, device)
         return
-    with naming(path):
-        make_folders(path.parent)
-        clear_leftovers(path)
-        with _scratch(path) as scratch:
-            fresh = scratch / path.name
-            yield fresh
-            _sync_all(fresh)
-            if path.is_dir() and not fresh.is_dir() and any(path.iterdir()):
-                hint = "Nothing was changed there; give the path of a file"
-                raise OutputError("is a folder with files in it", where=(path,), hint=hint)
-            if path.is_dir():
-                sync(path.parent)  # the scratch folder is durable before it holds the only old copy
-                path.rename(scratch / "old")
-            fresh.replace(path)
-            sync(path.parent)
+    with naming(path), _scratch(path) as scratch:
+        fresh = scratch / path.name
+        yield fresh
+        _sync_all(fresh)
+        if path.is_dir() and not fresh.is_dir() and any(path.iterdir()):
+            hint = "Nothing was changed there; give the path of a file"
+            raise OutputError("is a folder with files in it", where=(path,), hint=hint)
+        if path.is_dir():
+            sync(path.parent)  # the scratch folder is durable before it holds the only old copy
+            path.rename(scratch / "old")
+        fresh.replace(path)
+        sync(path.parent)
 
 
 def _is_device(path: Path) -> bool:
@@ -94,23 +92,20 @@ def filling(folder: Path) -> Iterator[Path]:
     If the block fails, nothing is left and ``folder`` is unchanged; errors as :func:`replacing`.
     """
     folder = folder.absolute()
-    with naming(folder):
-        make_folders(folder.parent)
-        clear_leftovers(folder)
-        with _scratch(folder) as scratch:
-            fresh = scratch / folder.name
-            fresh.mkdir()
-            yield fresh
-            _sync_all(fresh)
-            if not folder.exists():
-                fresh.rename(folder)
-            else:
-                for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
-                    target = folder / file.relative_to(fresh)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    file.replace(target)
-            _sync_all(folder, files=False)
-            sync(folder.parent)
+    with naming(folder), _scratch(folder) as scratch:
+        fresh = scratch / folder.name
+        fresh.mkdir()
+        yield fresh
+        _sync_all(fresh)
+        if not folder.exists():
+            fresh.rename(folder)
+        else:
+            for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
+                target = folder / file.relative_to(fresh)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
+        _sync_all(folder, files=False)
+        sync(folder.parent)
 
 
 def sync(path: Path) -> None:
@@ -175,9 +170,9 @@ def clear_leftovers(path: Path) -> None:
                 _clear(scratch, path)
 
 
-def _clear(scratch: Path, path: Path) -> None:
+def _clear(scratch: Path, path: Path | None) -> None:
     """Remove a scratch folder; if it holds an old folder that was never replaced, restore that first."""
-    if (scratch / "old").exists():
+    if path and (scratch / "old").exists():
         if not path.exists():
             (scratch / "old").rename(path)
         sync(path.parent)
@@ -190,9 +185,12 @@ def _scratch(path: Path) -> Iterator[Path]:
     """Make a folder next to ``path`` for the block; its lock, which ends with the process, marks its use."""
     while True:
         scratch = path.with_name(f".{path.name}.{os.urandom(4).hex()}.scratch")
-        _in_use.add(scratch)  # before it exists, so that a process that is told to end leaves none behind
         try:
-            scratch.mkdir(0o700)
+            with _making:
+                make_folders(path.parent)
+                clear_leftovers(path)
+                _in_use[scratch] = path  # before it exists, as a signal may come between the two
+                scratch.mkdir(0o700)
             with locked(scratch) as held:
                 # Until the folder is locked, another process may mistake it for a leftover and remove it.
                 if held:
@@ -202,7 +200,7 @@ def _scratch(path: Path) -> Iterator[Path]:
                         _clear(scratch, path)
                     return
         finally:
-            _in_use.discard(scratch)
+            _in_use.pop(scratch, None)
 
 
 @contextmanager
@@ -210,23 +208,31 @@ def passing_folder() -> Iterator[Path]:
     """Make a temporary folder that the end of the block, or :func:`drop_scratch`, removes."""
     with tempfile.TemporaryDirectory(prefix="substrate-") as name:
         folder = Path(name)
-        _in_use.add(folder)
+        _in_use[folder] = None
         try:
             yield folder
         finally:
-            _in_use.discard(folder)
+            _in_use.pop(folder, None)
 
 
-_in_use: set[Path] = set()
-"""The scratch folders of this process."""
+_in_use: dict[Path, Path | None] = {}
+"""The scratch folders of this process, each with the path that it replaces, if any."""
+_making = threading.Lock()
+"""Held while a scratch folder is made, and for ever once the process ends."""
 
 
 def drop_scratch() -> None:
-    """Remove this process's scratch folders with their content, before the process ends."""
-    for _ in range(3):
-        for folder in list(_in_use):
-            # Another thread may still be writing there.
-            shutil.rmtree(folder, ignore_errors=True)
+    """Remove this process's scratch folders with their content; call it last, just before the process ends.
+
+    Another thread may still be working: it finds its folder gone and waits before it makes another. A folder
+    that was moved aside for a new one comes back.
+    """
+    _making.acquire(timeout=1)  # a signal may have stopped the thread that holds it
+    for scratch, path in list(_in_use.items()):
+        gone = scratch.with_name(f"{scratch.stem}.ended{scratch.suffix}")
+        with suppress(OSError):
+            scratch.rename(gone)  # at once, where a removal takes time in which files are added
+            _clear(gone, path)
 
 
 @contextmanager

@@ -21,6 +21,33 @@ from substrate import EventLog, TBox, unfold
 from substrate.base.files import clear_leftovers
 
 pytestmark = pytest.mark.long
+DEAF = """
+import shutil, signal, sys, time
+from contextlib import suppress
+from pathlib import Path
+from orchestration.base.stopping import ends_when_told
+from substrate.base.errors import SubstrateError
+from substrate.base.files import replacing
+
+out = Path(sys.argv[1])
+with ends_when_told():
+    signal.signal(signal.SIGTERM, lambda *_: None)  # as a library's: the work goes on
+"""
+WRITING = f"""{DEAF}
+    remove = shutil.rmtree
+    shutil.rmtree = lambda *given, **named: (remove(*given, **named), time.sleep(0.1))  # a slow disk
+    while True:
+        with suppress(OSError, SubstrateError), replacing(out) as fresh:
+            print("writing", flush=True)
+            while True:
+                with replacing(fresh / "part") as part:
+                    part.write_text("part")
+"""
+MOVING = f"""{DEAF}
+    Path.replace = lambda *_: (print("moved aside", flush=True), time.sleep(600))
+    with replacing(out) as fresh:
+        fresh.mkdir()
+"""
 ROOM = 8 << 10
 """Bytes that a process with a full disk can write to a file."""
 SUBSTRATE = [sys.executable, "-m", "orchestration.cli.main"]
@@ -199,3 +226,21 @@ def test_a_folder_that_was_moved_aside_for_a_new_one_comes_back(tmp_path: Path) 
     clear_leftovers(tmp_path / "world")
     assert [path.name for path in tmp_path.iterdir()] == ["world"]
     assert (tmp_path / "world" / "mine.txt").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("code", [WRITING, MOVING])
+def test_a_command_that_is_told_to_end_while_it_replaces_leaves_the_old_folder(
+    code: str, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine", "utf-8")
+    process = start(tmp_path / "out", code=code)
+    assert process.stdout
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert "Traceback" not in process.communicate()[1]
+    assert process.returncode == 128 + signal.SIGTERM
+    assert [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*"))] == [
+        "out",
+        "out/mine.txt",
+    ]
