@@ -10,18 +10,10 @@ from pathlib import Path
 
 import pytest
 from commands import python
+from projects import LINKED, ROOT
 from runnable_pages import Page
 
-ROOT = Path(__file__).resolve().parents[2]
-HOUSE = (
-    "orchestration",
-    "research",
-    "substrate",
-    "tboxes",
-    "params.yaml",
-    "workspace.yaml",
-    ".dagster/dagster.yaml",
-)
+HOUSE = (*LINKED, "params.yaml", "workspace.yaml", ".dagster/dagster.yaml")
 PAGE = Page("how-to-add-a-benchmark.md")
 
 

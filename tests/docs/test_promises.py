@@ -44,18 +44,19 @@ def test_every_promise_counts_its_cases(request: pytest.FixtureRequest) -> None:
 def test_every_row_is_in_a_table() -> None:
     lines = PAGE.splitlines()
     loose = [row for above, row in pairwise(lines) if row.startswith("|") and not above.strip()]
-    assert all(
-        row.startswith(("| fault or input", "| broken", "| name", "| who", "| error")) for row in loose
-    ), loose
+    heads = ("| fault or input", "| broken", "| name", "| who", "| error")
+    assert all(row.startswith(heads) for row in loose), loose
+
+
+def sources() -> str:
+    """The text of every module."""
+    packages = [ROOT / name for name in ("substrate", "orchestration", "research")]
+    return "\n".join(path.read_text("utf-8") for folder in packages for path in folder.rglob("*.py"))
 
 
 def test_every_error_has_a_line() -> None:
-    sources = [
-        path for name in ("substrate", "orchestration", "research") for path in (ROOT / name).rglob("*.py")
-    ]
-    texts = "\n".join(path.read_text("utf-8") for path in sources)
     named = r"^class ([A-Z]\w*Error)\((?:Substrate|Download|Log)Error\)"
-    errors = set(re.findall(named, texts, re.MULTILINE))
+    errors = set(re.findall(named, sources(), re.MULTILINE))
     assert errors == set(re.findall(r"`(\w+Error)`", PAGE.partition("## Errors")[2]))
 
 
@@ -71,8 +72,5 @@ def words(number: int) -> str:
 
 
 def test_every_limit_is_asked_for_by_its_name() -> None:
-    sources = [
-        path for name in ("substrate", "orchestration", "research") for path in (ROOT / name).rglob("*.py")
-    ]
-    texts = "\n".join(path.read_text("utf-8") for path in sources)
+    texts = sources()
     assert [name for name in Limits.__struct_fields__ if f"LIMITS.{name}" not in texts] == []

@@ -89,6 +89,15 @@ COMMANDS = {
 }
 
 
+def require_full_disk_named(process: subprocess.Popen[str], out: Path) -> None:
+    """Hold that a command ends with an error that names its output and the full disk."""
+    output = "".join(process.communicate())
+    assert process.returncode == 1, output
+    assert str(out) in output
+    assert "the disk is full" in output
+    assert "Traceback" not in output
+
+
 @pytest.mark.parametrize("name", ["log import gz", "log export", "answer"])
 def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, tmp_path: Path) -> None:
     out = tmp_path / ("out.gz" if name.endswith("gz") else "out")
@@ -97,12 +106,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, 
         for text in COMMANDS[name]
     ]
     out.write_bytes(b"what was there")
-    process = start(*arguments, room=ROOM)
-    output = "".join(process.communicate())
-    assert process.returncode == 1, output
-    assert str(out) in output
-    assert "the disk is full" in output
-    assert "Traceback" not in output
+    require_full_disk_named(start(*arguments, room=ROOM), out)
     assert out.read_bytes() == b"what was there"
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
@@ -138,12 +142,7 @@ def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> 
     out.mkdir()
     (out / "mine.txt").write_text("mine", "utf-8")
     for world in ("babi", "gqa"):
-        process = start("generate", world, "--out", out, room=ROOM)
-        output = "".join(process.communicate())
-        assert process.returncode == 1, output
-        assert str(out) in output
-        assert "the disk is full" in output
-        assert "Traceback" not in output
+        require_full_disk_named(start("generate", world, "--out", out, room=ROOM), out)
         assert [path.name for path in tmp_path.iterdir()] == ["world"]
         assert [path.name for path in out.iterdir()] == ["mine.txt"]
     invoke("generate", "babi", "--questions", "2", "--out", str(out))
@@ -191,12 +190,18 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(name: str, inputs: Path, tmp_
     assert out.read_bytes() == new
 
 
-def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> None:
-    out = tmp_path / "world"
+def generating(out: Path) -> subprocess.Popen[str]:
+    """A command that has written some of a world's files and is writing more."""
     process = start("generate", "babi", "--questions", 1000, "--out", out)
-    while not list(tmp_path.glob(".world.*/world/*")):
+    while not list(out.parent.glob(f".{out.name}.*/{out.name}/*")):
         assert process.poll() is None
         time.sleep(0.01)
+    return process
+
+
+def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> None:
+    out = tmp_path / "world"
+    process = generating(out)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not out.exists()
@@ -206,10 +211,7 @@ def test_generate_that_is_killed_leaves_no_half_of_a_world(tmp_path: Path) -> No
 
 
 def test_generate_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path: Path) -> None:
-    process = start("generate", "babi", "--questions", 1000, "--out", tmp_path / "world")
-    while not list(tmp_path.glob(".world.*/world/*")):
-        assert process.poll() is None
-        time.sleep(0.01)
+    process = generating(tmp_path / "world")
     process.send_signal(signal.SIGTERM)
     output = process.communicate()[1]
     assert process.returncode == 128 + signal.SIGTERM

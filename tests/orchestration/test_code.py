@@ -176,11 +176,8 @@ class Project:
     """A project with a few scenes of everything, and what is made of them."""
 
     def __init__(self) -> None:
-        few = [
-            f"baselines.{name}.n=2"
-            for name, benchmark in BENCHMARKS.items()
-            if isinstance(benchmark, LanguageModel)
-        ]
+        models = [name for name, model in BENCHMARKS.items() if isinstance(model, LanguageModel)]
+        few = [f"baselines.{name}.n=2" for name in models]
         self.workspace = open_workspace(None, ("baselines.images=photographs", *few))
         self.settings = self.workspace.settings
 
@@ -255,10 +252,8 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
         interpreted = benchmark.asks
-        write_logs(
-            interpreted.name,
-            {name: log for _, logs in project.logs(interpreted.logger) for name, log in logs.items()},
-        )
+        cases = project.logs(interpreted.logger)
+        write_logs(interpreted.name, {name: log for _, logs in cases for name, log in logs.items()})
         folder = project.workspace.data / benchmark.name
         if step == "answers" and not folder.is_dir():
             STAGES[f"{benchmark.name}/dataset"].run(project.workspace, folder)
@@ -411,6 +406,9 @@ TOY = {
 """A house of its own, into which each test puts the module that it asks about."""
 
 
+MODULE = "from orchestration.code import code_of; from orchestration import module as m"
+
+
 @pytest.fixture
 def code_in(tmp_path: Path) -> Callable[..., set[str]]:
     """The code that is found of a function, `stage` in a module of some text; without that module itself."""
@@ -423,10 +421,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             path.write_text(body, "utf-8")
         for room in ("orchestration/code", "substrate/base"):
             shutil.copytree(ROOT / room, tmp_path / room, dirs_exist_ok=True)
-        program = (
-            f"from orchestration.code import code_of; from orchestration import module as m\n"
-            f"print('\\n'.join(code_of(m.{value})))"
-        )
+        program = f"{MODULE}; print('\\n'.join(code_of(m.{value})))"
         done = python("-c", program, cwd=tmp_path, PYTHONPATH="")
         assert done.returncode == 0, done.stderr
         return set(done.stdout.split()) - {"orchestration/module.py"}

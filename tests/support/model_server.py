@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from serving import serving
+
 Answer = Callable[[dict[str, Any]], str]
 """From a request's body to the content of the reply."""
 KEY = "sk-a-key-that-nobody-may-see"
@@ -141,15 +143,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def model_server(answer: Answer, *faults: str, **others: Any) -> Iterator[ModelServer]:
     """A server that runs inside the block."""
-    server = ModelServer(answer, faults, **others)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(ModelServer(answer, faults, **others)) as server:
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def text_of(body: dict[str, Any]) -> str:

@@ -67,6 +67,10 @@ class Given(NamedTuple):
         inputs = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
         return model.parts(inputs, getattr(self.parameters, name))
 
+    def having(self, **baselines: Baseline) -> Given:
+        """The same data, with other parameters of some baselines."""
+        return self._replace(parameters=msgspec.structs.replace(self.parameters, **baselines))
+
 
 def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
     data = root / "data"
@@ -95,9 +99,10 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
     return Given(data, logs, parameters, pictures_in(root / "photographs"))
 
 
-def record(name: str, server: Endpoint, transcript: Path, given: Given, clock: Clock | None = None) -> int:
+def record(name: str, server: Endpoint, transcript: Path, given: Given) -> int:
+    """The number of requests that recording a baseline took; the client waits after no fault."""
     baseline = getattr(given.parameters, name)
-    return asking.record(given.parts(name), baseline, given.parameters, server, transcript, clock)
+    return asking.record(given.parts(name), baseline, given.parameters, server, transcript, NO_WAIT)
 
 
 def replay(name: str, records: Records, given: Given) -> list[Row]:
@@ -120,12 +125,12 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
 ) -> None:
     transcript = tmp_path / "kept" / f"{name}.jsonl"
     with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
-        requests = record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT)
+        requests = record(name, Endpoint(server.url, KEY), transcript, inputs)
         assert requests == len(read_transcript(transcript)) == len(server.bodies) - 4
-        assert record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT) == 0
+        assert record(name, Endpoint(server.url, KEY), transcript, inputs) == 0
     alone = make_inputs(tmp_path / "alone", concurrency=1)
     with model_server(some_answer, "off") as server:
-        record(name, Endpoint(server.url), tmp_path / "alone.jsonl", alone, NO_WAIT)
+        record(name, Endpoint(server.url), tmp_path / "alone.jsonl", alone)
     same = transcript.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
     assert same, "neither threads nor faults change a byte"
     for photograph in (tmp_path / "photographs").iterdir():
@@ -156,7 +161,7 @@ def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
 ) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(lambda _: "As a language model, I cannot.") as server:
-        record(name, Endpoint(server.url), transcript, inputs, NO_WAIT)
+        record(name, Endpoint(server.url), transcript, inputs)
     rows = replay(name, read_transcript(transcript), inputs)
     assert {(row.predicted, row.correct) for row in rows} == {("error", False)}
     assert all("not what was asked for" in str(row.error) for row in rows)
@@ -198,19 +203,10 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
         partial.write_bytes(partial.read_bytes() + b'{"address": "sha256:torn')
         server.bodies += [{}]  # so that nobody is killed again
         inputs = make_inputs(tmp_path / "again")
-        assert (
-            record(
-                "twin_direct",
-                Endpoint(server.url, KEY),
-                tmp_path / "run" / "twin_direct.jsonl",
-                inputs,
-                NO_WAIT,
-            )
-            == 12 - 3
-        )
-        whole = record("twin_direct", Endpoint(server.url, KEY), tmp_path / "whole.jsonl", inputs, NO_WAIT)
-    assert whole == 12
-    assert (tmp_path / "run" / "twin_direct.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+        resumed, whole = tmp_path / "run" / "twin_direct.jsonl", tmp_path / "whole.jsonl"
+        assert record("twin_direct", Endpoint(server.url, KEY), resumed, inputs) == 12 - 3
+        assert record("twin_direct", Endpoint(server.url, KEY), whole, inputs) == 12
+    assert resumed.read_bytes() == whole.read_bytes()
 
 
 def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
@@ -219,32 +215,27 @@ def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed
     transcript = tmp_path / "kept.jsonl.gz"
     with model_server(some_answer, says={"model": "totally-other-model"}) as server:
         with pytest.raises(ModelError, match=r"m was asked.* totally-other-model answered.*answers_as"):
-            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
+            record("controlled", Endpoint(server.url), transcript, inputs)
         assert read_transcript(transcript) == {}
         allowed = Baseline("m", 6, answers_as="totally-other-model")
-        known = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, controlled=allowed))
-        record("controlled", Endpoint(server.url), transcript, known, NO_WAIT)
-    assert {exchange.reply.by.model for exchange in read_transcript(transcript).values()} == {
-        "totally-other-model"
-    }
+        record("controlled", Endpoint(server.url), transcript, inputs.having(controlled=allowed))
+    models = {exchange.reply.by.model for exchange in read_transcript(transcript).values()}
+    assert models == {"totally-other-model"}
 
 
 def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, tmp_path: Path) -> None:
     tags = ["sha256:aa", "server:xllamacpp 1"]
     models = {"data": [{"id": "m", "owned_by": "llamacpp", "tags": tags, "meta": {"ftype": "Q4_1"}}]}
     lists = {"/v1/models": models}
+    other, same = (
+        inputs.having(controlled=Baseline("m", 6, revision=revision))
+        for revision in ("sha256:bb", "sha256:aa")
+    )
+    transcript = tmp_path / "same.jsonl"
     with model_server(some_answer, lists=lists) as server:
-        for revision, wrong in (("sha256:bb", True), ("sha256:aa", False)):
-            baseline = Baseline("m", 6, revision=revision)
-            given = inputs._replace(
-                parameters=msgspec.structs.replace(inputs.parameters, controlled=baseline)
-            )
-            transcript = tmp_path / f"{wrong}.jsonl"
-            if wrong:
-                with pytest.raises(ModelError, match=r"weights sha256:bb, and the server has sha256:aa"):
-                    record("controlled", Endpoint(server.url), transcript, given, NO_WAIT)
-            else:
-                record("controlled", Endpoint(server.url), transcript, given, NO_WAIT)
+        with pytest.raises(ModelError, match=r"weights sha256:bb, and the server has sha256:aa"):
+            record("controlled", Endpoint(server.url), tmp_path / "other.jsonl", other)
+        record("controlled", Endpoint(server.url), transcript, same)
     answerers = {exchange.reply.by for exchange in read_transcript(transcript).values()}
     assert answerers == {Answerer("m", "b1", "xllamacpp 1", "Q4_1", "sha256:aa")}
     assert all(body["cache_prompt"] is False for body in server.bodies)
@@ -254,15 +245,14 @@ def test_asking_less_or_more_drops_no_reply_that_was_kept(inputs: Given, tmp_pat
     transcript = tmp_path / "twin_direct.jsonl.gz"
 
     def with_n(n: int) -> Given:
-        baseline = msgspec.structs.replace(inputs.parameters.twin_direct, n=n)
-        return inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, twin_direct=baseline))
+        return inputs.having(twin_direct=msgspec.structs.replace(inputs.parameters.twin_direct, n=n))
 
     with model_server(some_answer) as server:
-        record("twin_direct", Endpoint(server.url), transcript, with_n(5), NO_WAIT)
+        record("twin_direct", Endpoint(server.url), transcript, with_n(5))
         five = read_transcript(transcript)
-        assert record("twin_direct", Endpoint(server.url), transcript, with_n(2), NO_WAIT) == 0
+        assert record("twin_direct", Endpoint(server.url), transcript, with_n(2)) == 0
         assert read_transcript(transcript) == five
-        record("twin_direct", Endpoint(server.url), transcript, with_n(8), NO_WAIT)
+        record("twin_direct", Endpoint(server.url), transcript, with_n(8))
     eight = read_transcript(transcript)
     assert five.items() < eight.items()
     assert len(replay("twin_direct", eight, with_n(2))) == 4
@@ -274,7 +264,7 @@ def test_a_twentieth_is_asked_twice(tmp_path: Path) -> None:
     given = make_inputs(tmp_path, n=8)
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record("twin_concordia", Endpoint(server.url), transcript, given, NO_WAIT)
+        record("twin_concordia", Endpoint(server.url), transcript, given)
     exchanges = read_transcript(transcript)
     twice = [exchange for exchange in exchanges.values() if "again" in exchange.request]
     assert 0.02 < len(twice) / len(exchanges) < 0.1
@@ -289,19 +279,19 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
 ) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record(name, Endpoint(server.url), tmp_path / "all.jsonl", inputs, NO_WAIT)
+        record(name, Endpoint(server.url), tmp_path / "all.jsonl", inputs)
     *_, shorter, _ = sorted({len(text_of(body)) for body in server.bodies})
     with model_server(some_answer, context=1) as small:
-        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+        record(name, Endpoint(small.url), transcript, inputs)
         assert {row.predicted for row in replay(name, read_transcript(transcript), inputs)} == {"error"}
         small.context = shorter
-        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+        record(name, Endpoint(small.url), transcript, inputs)
         rows = replay(name, read_transcript(transcript), inputs)
         errors = [str(row.error) for row in rows if row.predicted == "error"]
         assert 0 < len(errors) < len(rows)
         assert all("does not fit into the context" in error for error in errors)
         small.context = None
-        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+        record(name, Endpoint(small.url), transcript, inputs)
     again = replay(name, read_transcript(transcript), inputs)
     assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
 
@@ -309,10 +299,10 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
 def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, tmp_path: Path) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
-    other = msgspec.structs.replace(inputs.parameters, controlled=Baseline("m", 6, revision="another"))
+        record("controlled", Endpoint(server.url), transcript, inputs)
+    other = inputs.having(controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
-        replay("controlled", read_transcript(transcript), inputs._replace(parameters=other))
+        replay("controlled", read_transcript(transcript), other)
     whole = transcript.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
         transcript.write_bytes(whole.replace(before, after, 1))
@@ -326,28 +316,19 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     root = reproduced
     monkeypatch.delenv("CI", raising=False)  # eight questions differ from the pins, which CI stops at
     set_parameters(root, controlled={"n": 8})
-    answers, scores = (
-        root / "artifacts/sample/controlled/answers.jsonl",
-        root / "artifacts/sample/scores/controlled.descriptive.accuracy.json",
-    )
+    answers = root / "artifacts/sample/controlled/answers.jsonl"
+    scores = root / "artifacts/sample/scores/controlled.descriptive.accuracy.json"
     stages = [f"controlled/{stage}" for stage in ("dataset", "answers", "scores")]
 
     def run(*overrides: str, names: list[str] = stages, force: bool = False) -> dict[str, Any]:
-        run_stages(
-            names,
-            WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force),
-            partial(instance, root),
-        )
+        resource = WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force)
+        run_stages(names, resource, partial(instance, root))
         return json.loads(scores.read_bytes())
 
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
     score = run(names=stages_of("controlled"))
-    assert (answers.read_bytes(), score["n"], score["accuracy"], score["published"]) == (
-        b"",
-        0,
-        None,
-        {"llama": 0.51},
-    )
+    assert (answers.read_bytes(), score["n"], score["accuracy"]) == (b"", 0, None)
+    assert score["published"] == {"llama": 0.51}
 
     monkeypatch.setenv("SUBSTRATE_MODEL_KEY", KEY)
     with model_server(some_answer, "401") as server:
@@ -367,13 +348,9 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
     set_parameters(root, controlled={"n": 9})
     assert run()["n"] == 0, "a transcript that lacks an answer is none"
-    everything = (
-        b"".join(path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file())
-        + str(refused.value).encode()
-    )
-    assert b"no transcript of an earlier run is here" in everything, (
-        "the instance's storage is among what is searched"
-    )
+    files = [path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()]
+    everything = b"".join([*files, str(refused.value).encode()])
+    assert b"no transcript of an earlier run is here" in everything, "the instance's storage is searched"
     assert KEY.encode() not in everything
     assert address.encode() not in everything
 
@@ -384,9 +361,8 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     root = make_project(scenes=1)
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
     result = invoke("reproduce", "--tables", "--only", "gqa_vision", "--set", "seed=20")
-    (line,) = [
-        line for line in result.stdout.splitlines() if line.startswith("gqa_vision/photograph/accuracy")
-    ]
+    lines = result.stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("gqa_vision/photograph/accuracy")]
     assert "not measured" in line
     assert "69.0 %" in line
 

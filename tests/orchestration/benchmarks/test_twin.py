@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, printed
 
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
@@ -21,10 +22,8 @@ from substrate.domains.rows import decode
 
 
 def materialize(*names: str, partitions: int = 2) -> None:
-    run_stages(
-        list(names),
-        WorkspaceResource(profile="sample", overrides=[f"spark.partitions={partitions}"], force=True),
-    )
+    overrides = [f"spark.partitions={partitions}"]
+    run_stages(list(names), WorkspaceResource(profile="sample", overrides=overrides, force=True))
 
 
 @pytest.fixture(scope="module")
@@ -71,22 +70,15 @@ def test_the_pipeline_ends_in_three_numbers_and_the_command_gives_the_same_bytes
     assert [entry["log"] for entry in index] == [row.log for row in answered]
     logs = open_workspace("sample").logs("twin")
     assert all(logs.read(entry["name"]).digest == entry["log"] for entry in index)
-    scores = {
-        name: json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
-        for name in BENCHMARKS["twin"].numbers
-    }
-    assert {
-        name: (s["subset"], s["n"], s["correct"], s["published"]["substrate"]) for name, s in scores.items()
-    } == {
-        "twin/per_arm": ("", 18, 18, 1.0),
-        "twin/joint": ("", 9, 9, 1.0),
-        "twin/divergence": ("", 9, 9, 1.0),
-    }
+    counts = {"twin/per_arm": 18, "twin/joint": 9, "twin/divergence": 9}
+    assert {*BENCHMARKS["twin"].numbers} == counts.keys()
+    for name, n in counts.items():
+        measured = json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
+        assert (measured["subset"], measured["n"], measured["correct"]) == ("", n, n)
+        assert measured["published"]["substrate"] == 1.0
     materialize("twin/dataset", "twin/answers", partitions=3)
-    assert ((data / "specs.jsonl").read_bytes(), (made / "twin/answers.jsonl").read_bytes()) == (
-        specs.read_bytes(),
-        rows.read_bytes(),
-    )
+    assert (data / "specs.jsonl").read_bytes() == specs.read_bytes()
+    assert (made / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
 
 
 def test_golds_that_differ_stop_the_run_and_name_the_arm(
@@ -108,20 +100,15 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
     """For the substrate's rows and for a language model's: some wrong, some without an answer."""
     predicted = ["yes", "no", "error", "yes", "yes"]
     records = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
-    for number, record in enumerate(records):
-        record |= {
-            "benchmark": benchmark,
-            "predicted": predicted[number % 5],
-            "correct": predicted[number % 5] == record["expected"],
-        }
+    for record, answer in zip(records, cycle(predicted), strict=False):
+        record |= {"benchmark": benchmark, "predicted": answer, "correct": answer == record["expected"]}
     answers = write(specs.with_name("model.jsonl"), records)
     numbers = BENCHMARKS[benchmark].numbers
     counted = count(answers, numbers, BENCHMARKS[benchmark].metrics)
     scores = graded(answers, specs)
     for name, (correct, n) in counted.items():
-        assert (correct, n) == tuple(
-            scores[f"twin/{name.rpartition('/')[2]}"][key] for key in ("correct", "n")
-        )
+        same = scores[f"twin/{name.rpartition('/')[2]}"]
+        assert (correct, n) == (same["correct"], same["n"])
         beyond = benchmark.startswith(("twin_reasoned", "twin_with"))
         reported = not beyond and name != "twin_concordia/per_arm"
         assert bool(score(name, correct, n).published) is reported, "what the paper reports"
@@ -138,39 +125,21 @@ def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, row
     assert scores["twin/joint"]["correct"] == sum(a.expected == b.expected == "no" for a, b in pairs)
     assert scores["twin/divergence"]["correct"] == sum(a.expected == b.expected for a, b in pairs)
     assert scores["twin/control/divergence"]["wilson"] == [0.438503, 1.0]
-    assert {name.split("/")[1] for name in scores if name.count("/") == 2} == {
-        "control",
-        "direct",
-        "propagation",
-        "did_meet",
-        "learned_fact",
-        "visited_location",
-    }
+    subsets = {name.split("/")[1] for name in scores if name.count("/") == 2}
+    assert subsets == {"control", "direct", "propagation", "did_meet", "learned_fact", "visited_location"}
     assert f"twin/joint                          9  {scores['twin/joint']['correct']:>9}" in scored.stdout
+
+
+BABI_ROW = {"benchmark": "babi", "scene": 0, "question": 0, "predicted": "no"}
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (
-            lambda records: records + records[3:4],
-            "bad.jsonl:19: twin/1/b is answered again. Keep this answer or that of",
-        ),
-        (
-            lambda records: records[:5] + records[6:],
-            "bad.jsonl: 1 of 18 answers are missing, the first of them twin/2/b",
-        ),
-        (
-            lambda records: [{**records[0], "answer": "maybe"}, *records[1:]],
-            "bad.jsonl:1: 'maybe' is no answer",
-        ),
-        (
-            lambda records: [
-                {"benchmark": "babi", "scene": 0, "question": 0, "predicted": "no"},
-                *records[1:],
-            ],
-            "bad.jsonl:1: $.benchmark: a row of babi",
-        ),
+        (lambda old: old + old[3:4], "bad.jsonl:19: twin/1/b is answered again. Keep this answer or that of"),
+        (lambda old: old[:5] + old[6:], "bad.jsonl: 1 of 18 answers are missing, the first of them twin/2/b"),
+        (lambda old: [{**old[0], "answer": "maybe"}, *old[1:]], "bad.jsonl:1: 'maybe' is no answer"),
+        (lambda old: [BABI_ROW, *old[1:]], "bad.jsonl:1: $.benchmark: a row of babi"),
     ],
 )
 def test_answers_that_cannot_be_graded_are_refused_by_line(
@@ -187,22 +156,18 @@ def test_nothing_is_graded_against_specifications_without_gold(specs: Path, rows
     del records[2]["gold"]
     bare = write(specs.with_name("bare.jsonl"), records)
     assert "specification 2 has no gold" in invoke("score", "twin", rows, "--specs", bare, code=1).stderr
-    assert (
-        invoke("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl")).stdout.splitlines()[-1]
-        == "18 questions, 16 of 16 correct (100.00%), 2 without gold"
-    )
+    answered = invoke("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl"))
+    said = "18 questions, 16 of 16 correct (100.00%), 2 without gold"
+    assert answered.stdout.splitlines()[-1] == said
 
 
 def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
-    expected = {
-        (row.scene, row.question): row.predicted for row in map(decode, rows.read_bytes().splitlines())
-    }
+    answered = map(decode, rows.read_bytes().splitlines())
+    expected = {(row.scene, row.question): row.predicted for row in answered}
     for number, arm in ((4, 0), (8, 1)):
-        why = invoke("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--steps")
-        assert why.stdout.splitlines()[1] == f"answer: {expected[number, arm]}"
-        record = json.loads(
-            invoke("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout
-        )
+        given = ("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs)
+        assert printed(*given, "--steps").splitlines()[1] == f"answer: {expected[number, arm]}"
+        record = json.loads(printed(*given, "--json"))
         *_, step = record["parts"][0]["steps"]
         assert (step["missed"] == []) is (record["answer"] == "yes")
         assert record["logs"].keys() == {"", f"arm {'ba'[arm]}"}

@@ -71,17 +71,8 @@ def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path:
 
 
 def test_an_output_that_takes_nothing_more_is_named_once(tmp_path: Path) -> None:
-    start = [
-        sys.executable,
-        "-c",
-        START,
-        "generate",
-        "babi",
-        "--questions",
-        "20",
-        "--out",
-        str(tmp_path / "a"),
-    ]
+    given = ["generate", "babi", "--questions", "20", "--out", str(tmp_path / "a")]
+    start = [sys.executable, "-c", START, *given]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(start, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, text=True, check=False)
     assert done.returncode == 1
@@ -163,6 +154,5 @@ def test_the_help_lists_each_command_once_under_what_a_reader_wants() -> None:
     assert sorted(listed) == sorted(commands)
     lines = invoke("--help").output.splitlines()
     assert all(len(line) < 80 for line in lines)
-    assert [line for line in lines if line in {f"{title}:" for title in SECTIONS}] == [
-        f"{t}:" for t in SECTIONS
-    ]
+    titles = [f"{title}:" for title in SECTIONS]
+    assert [line for line in lines if line in titles] == titles

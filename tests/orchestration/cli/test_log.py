@@ -72,20 +72,16 @@ def test_history_names_intervals_and_deltas(file: Path) -> None:
     ]
     log = EventLog.read(file)
     assert all(log[c["position"]].tick == c["tick"] for h in histories for c in h["changes"])
-    assert (
-        "tick     2  retract"
-        in run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
-    )
+    told = run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
+    assert "tick     2  retract" in told
 
 
 def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
     scene, branch = tmp_path / "scene.rdfp", tmp_path / "branch.rdfp"
     filmed_log([(0, 1, 30)]).save(scene)
     cube = ("urn:clevrer:7:object:0", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", ":Object")
-    made = read(
-        "fork", scene, "--at", 30, "--retract", *cube, "--motion", "--tbox", "clevrer", "--out", branch
-    )
-    assert made["branch_tick"] == 30
+    options = ("--retract", *cube, "--motion", "--tbox", "clevrer")
+    assert read("fork", scene, "--at", 30, *options, "--out", branch)["branch_tick"] == 30
     run("verify", branch, "--parent", scene, "--tbox", "clevrer")
     query = "SELECT ?number WHERE { ?object :simulated true ; :number ?number }"
     assert '"1"' in run("query", branch, query, "--tbox", "clevrer").stdout
@@ -170,9 +166,7 @@ def test_branches_are_merged_and_what_is_in_conflict_is_chosen(
         assert (made["base"], made["deltas"]) == (len(EventLog.read(file)), len(both))
         assert both.state().query(f"ASK {{ {SAM} {AT} <urn:village:{place}> }}")
         assert not both.state().query(f"ASK {{ {SAM} {AT} <urn:village:park> }}")
-        assert both.state().query(
-            "ASK { ?one <urn:v:sings> ?x . ?other <urn:v:sings> ?x FILTER(?one != ?other) }"
-        )
+        assert both.state().query("ASK { ?a <urn:v:sings> ?x . ?b <urn:v:sings> ?x FILTER(?a != ?b) }")
     run("verify", out, "--parent", file)
 
 
@@ -188,10 +182,8 @@ def test_verify_finds_what_does_not_hold(file: Path, tmp_path: Path) -> None:
     assert "cut off" in run("verify", plain, code=1).stdout
     log.extend_lines([(14, "A <urn:village:sam> <urn:substrate:village:knows> <urn:village:cafe> .")])
     log.save(plain)
-    assert (
-        "knows what is no fact (introduced at tick 14)"
-        in run("verify", plain, "--tbox", "village", code=1).stdout
-    )
+    told = run("verify", plain, "--tbox", "village", code=1).stdout
+    assert "knows what is no fact (introduced at tick 14)" in told
 
 
 def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
@@ -200,32 +192,33 @@ def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
     assert run("export", file, "--format", "nquads", "--tick", 3).stdout == log.state(3).nquads()
     for form in ("patch", "turtle", "nquads"):
         run("export", file, "--format", form, "--out", tmp_path / "out", "--tbox", "village")
-        made = read(
-            "import", tmp_path / "out", "--format", form, "--out", tmp_path / "back.rdfp", "--tick", 5
-        )
-        back = EventLog.read(tmp_path / "back.rdfp")
+        again = tmp_path / "back.rdfp"
+        made = read("import", tmp_path / "out", "--format", form, "--out", again, "--tick", 5)
+        back = EventLog.read(again)
         assert back.digest == made["digest"]
         assert back.state().nquads() == log.state().nquads()
         assert (back.digest == log.digest) == (form == "patch")
+
+
+FORK = "fork FILE --at 3 --out OUT"
+
+
+def nested(start: str, innermost: str) -> str:
+    """A triple term of 20,000 triple terms, each the object of the one around it."""
+    return f"<<( {start} " * 20000 + innermost + " )>>" * 20000
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["query", "FILE", "SELECT"], "not SPARQL"),
-        ("fork FILE --at 3 --out OUT --retract urn:a urn:b urn:c", "does not hold"),
-        (["fork", "FILE", "--at", "3", "--out", "OUT", "--motion"], "no pose to simulate from"),
-        (
-            "fork FILE --at 3 --out OUT --retract urn:a urn:b urn:c --assert urn:a urn:b urn:c",
-            "more than one intervention",
-        ),
+        (f"{FORK} --retract urn:a urn:b urn:c", "does not hold"),
+        (f"{FORK} --motion", "no pose to simulate from"),
+        (f"{FORK} --retract urn:a urn:b urn:c --assert urn:a urn:b urn:c", "more than one intervention"),
         (["query", "FILE", "ASK { SERVICE <urn:x> {} }"], "would reach the network"),
         (["query", "FILE", "SELECT * { ?a ?b ?c . ?d ?e ?f }", "--limit", "99"], "more than 99 rows"),
         (["query", "FILE", CROSS, "--timeout", "0.8"], "did not end within 0.8 seconds"),
-        (
-            ["history", "FILE", "<<( <urn:a> <urn:b> " * 20000 + "<urn:c>" + " )>>" * 20000],
-            "inside one another",
-        ),
+        (["history", "FILE", nested("<urn:a> <urn:b>", "<urn:c>")], "inside one another"),
     ],
 )
 def test_a_wrong_input_ends_with_exit_1_and_a_message(
@@ -275,7 +268,7 @@ def test_what_is_likely_not_meant_in_a_tbox_is_said(file: Path, tmp_path: Path) 
 
 
 def test_a_nested_triple_term_in_a_file_is_an_error(tmp_path: Path) -> None:
-    deep = "A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20000 + "<urn:o>" + " )>>" * 20000 + " ."
+    deep = f"A <urn:s> <urn:p> {nested('<urn:s> <urn:p>', '<urn:o>')} ."
     path = tmp_path / "deep.rdfp"
     path.write_text(f"TX .\n{deep}\nTC .\n", "utf-8")
     assert "inside one another" in run("import", path, "--out", tmp_path / "out.rdfp", code=1).stderr

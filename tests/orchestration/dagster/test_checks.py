@@ -72,9 +72,8 @@ def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_sha
     inputs = {name for name, stage in pinned.items() if stage.pinned_by == "data.dvc" and not stage.asks}
     assert {(asset_key(name), "pinned" if name in inputs else "drift") for name in pinned} <= keys
     assert inputs < pinned.keys()
-    assert {
-        (asset_key(f"{name}/logs"), "shapes") for name, logger in LOGGERS.items() if logger.shapes
-    } <= every
+    shaped = [name for name, logger in LOGGERS.items() if logger.shapes]
+    assert {(asset_key(f"{name}/logs"), "shapes") for name in shaped} <= every
     assert {(asset_key("clevrer/scores"), "counts")} <= keys
 
 
@@ -158,10 +157,8 @@ def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_da
     write_scores(root, "clevrer", 0.9, ns | {"clevrer/explanatory/per_option": 30000}, "paper")
     assert check("clevrer/scores", "counts", profile="paper").passed
     write_scores(root, "clevrer", 0.9, ns | {"clevrer/predictive/per_question": 3556}, "paper")
-    assert (
-        check("clevrer/scores", "counts", profile="paper").description
-        == "clevrer/predictive/per_question: 3,556 instead of 3,557"
-    )
+    result = check("clevrer/scores", "counts", profile="paper")
+    assert result.description == "clevrer/predictive/per_question: 3,556 instead of 3,557"
 
 
 def test_shapes_are_checked_on_logs_from_all_over_the_index(
@@ -190,6 +187,5 @@ def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Pa
     heads, first, *others = (root / "artifacts/sample/tables/numbers.csv").read_text("utf-8").splitlines()
     assert heads == "number,n,correct,accuracy,low,high"
     assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
-    assert len(others) == sum(len(BENCHMARKS[name].numbers) for name in usual) - 2, (
-        "one has no question, and so no accuracy"
-    )
+    # One has no question, and so no accuracy.
+    assert len(others) == sum(len(BENCHMARKS[name].numbers) for name in usual) - 2

@@ -45,15 +45,13 @@ def test_the_form_offers_each_key_that_is_no_text_with_its_type_and_what_it_is()
     types = [getattr(fields[key].config_type, "inner_type", fields[key].config_type) for key in words]
     assert all(isinstance(type_, dg.Enum) for type_ in types), "a word is one of a fixed list"
     assert all(field.description for field in fields.values())
-    assert told({"set": {key: values[key] for key in fields}})["overrides"] == [], (
-        "what the file has sets nothing"
-    )
+    same = told({"set": {key: values[key] for key in fields}})
+    assert same["overrides"] == [], "what the file has sets nothing"
     for key, wrong in {"seed": "x", "clevrer.predictive.tau": "x"}.items():
         with pytest.raises(dg.DagsterInvalidConfigError, match=key):
             told({"set": {key: wrong}})
-    assert "At least 0, at most 2,147,483,647. The seed of every generated world." in str(
-        fields["seed"].description
-    )
+    seed = "At least 0, at most 2,147,483,647. The seed of every generated world."
+    assert seed in str(fields["seed"].description)
     assert "Specifications or questions" in str(fields["baselines.twin_direct.n"].description)
 
 
@@ -100,14 +98,8 @@ def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used() -> N
 
 
 def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
-    nothing = {
-        "profile": "",
-        "overrides": [],
-        "force": False,
-        "experiment": "",
-        "scratch": "",
-        "settles": True,
-    }
+    empty = dict.fromkeys(("profile", "experiment", "scratch"), "")
+    nothing = {**empty, "overrides": [], "force": False, "settles": True}
     assert told({}) == nothing
     given = {"profile": "full", "force": True}
     assert told(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}

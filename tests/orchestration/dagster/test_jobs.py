@@ -6,15 +6,13 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
 import pytest
 import yaml
-from commands import hold
+from commands import hold, python
 from projects import ROOT, link_code
 
 from orchestration.dagster import assets, jobs
@@ -38,16 +36,10 @@ def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on()
 
 
 def test_a_benchmarks_job_holds_all_that_its_scores_need() -> None:
-    held = {
-        key.to_user_string()
-        for key in defs.resolve_job_def("reproduce_comphy_inferred").asset_layer.selected_asset_keys
-    }
-    assert held == {
-        "comphy_dataset",
-        "comphy_inferred_logs",
-        "comphy_inferred_answers",
-        "comphy_inferred_scores",
-    }
+    layer = defs.resolve_job_def("reproduce_comphy_inferred").asset_layer
+    held = {key.to_user_string() for key in layer.selected_asset_keys}
+    steps = ("logs", "answers", "scores")
+    assert held == {"comphy_dataset", *(f"comphy_inferred_{step}" for step in steps)}
 
 
 def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted(
@@ -57,10 +49,8 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
     differences: list[Difference] = []
 
     def recompute(*_: object, **__: object) -> Report:
-        run_stages(
-            ["clevrer_humans/dataset"],
-            WorkspaceResource(profile="beyond", scratch=str(tmp_path / "scratch"), force=True),
-        )
+        resource = WorkspaceResource(profile="beyond", scratch=str(tmp_path / "scratch"), force=True)
+        run_stages(["clevrer_humans/dataset"], resource)
         return Report("sample", recomputed=True, differences=differences, causes=[])
 
     monkeypatch.setattr(jobs, "verify_profile", recompute)
@@ -104,9 +94,7 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     with dg.instance_for_test() as instance:
         for init, changed in ((False, {}), (True, {"seed": 3}), (True, {})):
             if init and not (root / ".dvc").is_dir():
-                subprocess.run(
-                    [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
-                )
+                assert python("-m", "dvc", "init", "--no-scm", "--quiet", cwd=root).returncode == 0
             config = {"resources": {"workspace": {"config": {"profile": "sample", "set": changed}}}}
             assert job.execute_in_process(instance=instance, run_config=config).success
             lock = root / "dvc.lock"
@@ -116,6 +104,11 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
         with pytest.raises(dg.DagsterResourceFunctionError) as refused:
             job.execute_in_process(instance=instance, run_config=config)
         assert "sample.json: is damaged" in str(refused.value.__cause__)
+
+
+def change_seed(root: Path) -> None:
+    path = root / "params.yaml"
+    path.write_text(path.read_text("utf-8").replace("\nseed: 20", "\nseed: 21"), "utf-8")
 
 
 def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
@@ -128,16 +121,14 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
         seeds.append(workspace.open().settings.seed)
         _, refused = hold(root, 0).communicate()
         assert f"a run is under way: process {os.getpid()} (run " in refused
-        path = root / "params.yaml"
-        path.write_text(path.read_text("utf-8").replace("\nseed: 20", "\nseed: 21"), "utf-8")
+        change_seed(root)
 
     @dg.asset(deps=[first])
     def second(workspace: WorkspaceResource) -> None:
         seeds.append(workspace.open().settings.seed)
 
-    job = dg.Definitions(
-        [first, second], jobs=[dg.define_asset_job("both")], resources={"workspace": form_resource()}
-    ).resolve_job_def("both")
+    both, resources = [dg.define_asset_job("both")], {"workspace": form_resource()}
+    job = dg.Definitions([first, second], jobs=both, resources=resources).resolve_job_def("both")
     with dg.instance_for_test() as instance:
         for _ in range(2):
             result = job.execute_in_process(instance=instance)
@@ -154,9 +145,8 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
             with pytest.raises(dg.DagsterResourceFunctionError) as refused:
                 job.execute_in_process(instance=instance)
             holder.kill()
-        assert f"a run is under way: process {holder.pid} (a long run), since " in str(
-            refused.value.__cause__
-        )
+        told = f"a run is under way: process {holder.pid} (a long run), since "
+        assert told in str(refused.value.__cause__)
 
 
 def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
@@ -165,8 +155,7 @@ def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
     root = make_project()
 
     def opened() -> dg.DagsterInstance:
-        path = root / "params.yaml"
-        path.write_text(path.read_text("utf-8").replace("\nseed: 20", "\nseed: 21"), "utf-8")
+        change_seed(root)
         return dg.DagsterInstance.ephemeral()
 
     with pytest.raises(RunError, match=r"params\.yaml: changed during the run"):
@@ -207,17 +196,15 @@ def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed()
             cursor = evaluated.cursor
             stale.append(evaluated.total_requested)
         assert stale == [0, 0, 0, 1, 0, 1], "equal bytes ask for nothing"
-    automatic = {
-        "/".join(spec.key.path) for spec in defs.resolve_all_asset_specs() if spec.automation_condition
-    }
+    specs = [spec for spec in defs.resolve_all_asset_specs() if spec.automation_condition]
+    automatic = {"/".join(spec.key.path) for spec in specs}
     assert {"clevrer_dataset", "twin_answers", "report_html"} <= automatic
     assert "twin_direct_dataset" not in automatic, "nobody but a person asks a model"
 
 
 def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
     rows = tmp_path / "answers.jsonl"
-    rows.write_text(
-        '{"scene": 1, "question": 2, "predicted": "yes", "correct": true, "subset": "a"}\n', "utf-8"
-    )
+    row = '{"scene": 1, "question": 2, "predicted": "yes", "correct": true, "subset": "a"}\n'
+    rows.write_text(row, "utf-8")
     schema = preview([rows])["dagster/column_schema"]
     assert {column.name: column.type for column in schema.columns}["correct"] == "bool"

@@ -12,7 +12,6 @@ import os
 import random
 import re
 import socket
-import threading
 import time
 import zipfile
 from collections import defaultdict
@@ -25,6 +24,7 @@ from typing import Any
 
 import httpx
 import pytest
+from serving import serving
 
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
@@ -55,12 +55,8 @@ def archive(seed: int) -> bytes:
 
 
 def questions() -> bytes:
-    text = {
-        "question": "How many objects are there?",
-        "question_type": "descriptive",
-        "question_subtype": "count",
-    }
-    question = {"question_id": 0, **text, "program": ["objects", "count"], "answer": "4"}
+    kind = {"question_type": "descriptive", "question_subtype": "count", "program": ["objects", "count"]}
+    question = {"question_id": 0, "question": "How many objects are there?", **kind, "answer": "4"}
     return json.dumps(
         [{"scene_index": s, "video_filename": f"video_{s}.mp4", "questions": [question]} for s in SCENES]
     ).encode()
@@ -172,14 +168,8 @@ def only_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
-    assert not thread.is_alive()
+    with serving(Server(tmp_path)) as server:
+        yield server
 
 
 def get(server: Server, *only: str, out: Path | None = None) -> list[Fetched]:
@@ -460,12 +450,8 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
             sent.append(number)
             yield b"x" * 100
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(
-            200, content=parts(), headers={"Content-Length": "100000"} if with_length else {}
-        )
-
-    transfer = through(answer, most=1000)
+    headers = {"Content-Length": "100000"} if with_length else {}
+    transfer = through(lambda _: httpx.Response(200, content=parts(), headers=headers), most=1000)
     with pytest.raises(RefusedError, match="more than 1000 bytes"):
         transfer("https://example.org/file", tmp_path / "file")
     assert len(sent) <= 12
@@ -483,9 +469,8 @@ def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
     slept: list[float] = []
     monkeypatch.setattr(http, "Clock", lambda: Clock(sleep=slept.append))
     transfer = through(lambda _: answers.pop(0))
-    with (
-        nullcontext() if waits else pytest.raises(UnavailableError, match=r"asks to wait 3600 s \(HTTP 503\)")
-    ):
+    left = pytest.raises(UnavailableError, match=r"asks to wait 3600 s \(HTTP 503\)")
+    with nullcontext() if waits else left:
         transfer("https://example.org/file", tmp_path / "file")
     assert slept == waits
     assert (tmp_path / "file").exists() == bool(waits)

@@ -42,9 +42,8 @@ def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
     """Another answer to a question that was answered right: the score before and after, as ``CORRECT/N``."""
     path = f"artifacts/sample/scores/gqa.{subset}.accuracy.json"
     lines = (root / ROWS).read_bytes().splitlines(keepends=True)
-    place = next(
-        n for n, line in enumerate(lines) if (r := json.loads(line))["correct"] and r["subset"] == subset
-    )
+    rows = [json.loads(line) for line in lines]
+    place = next(n for n, row in enumerate(rows) if row["correct"] and row["subset"] == subset)
     lines[place] = lines[place].replace(b'"correct": true', b'"correct": false')
     lines[place] = lines[place].replace(b'"predicted": "', b'"predicted": "not ')
     (root / ROWS).write_bytes(b"".join(lines))
@@ -83,8 +82,7 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
     invoke("accept", "a better reason")
     assert not any("gone" in file.read_text("utf-8") for file in held)
     assert "accepted on " in since("HEAD")
-    run(committed, "git", "add", "--all")
-    run(committed, "git", "commit", "--quiet", "--message", "New results")
+    commit(committed, "New results")
     short = run(committed, "git", "rev-parse", "HEAD").stdout[:7]
 
     text = since("HEAD~1")

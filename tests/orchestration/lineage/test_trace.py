@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import invoke
+from commands import invoke, printed
 
 from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
@@ -19,7 +19,7 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED
 from orchestration.stages.graph import BEYOND_STAGES, STAGES
 from substrate.base.files import sha256
-from substrate.domains.rows import decode
+from substrate.domains.rows import Row, decode
 
 GRAPHS = {"beyond": BEYOND_STAGES, "sample": STAGES}
 PROFILES = {
@@ -36,12 +36,16 @@ def params(names: Iterable[str]) -> list[Any]:
 
 
 def trace(*arguments: str, code: int = 0, profile: str = "sample") -> dict[str, Any]:
-    result = invoke("trace", *arguments, "--profile", profile, "--json", code=code)
-    return json.loads(result.stdout)
+    return json.loads(printed("trace", *arguments, "--profile", profile, "--json", code=code))
 
 
 def reproduced_under(profile: str, request: pytest.FixtureRequest) -> Path:
     return request.getfixturevalue("reproduced" if profile == "sample" else "reproduced_beyond")
+
+
+def number_of(benchmark: str, row: Row) -> str:
+    """A number of a benchmark that counts a row."""
+    return next(name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name)
 
 
 def refused(*arguments: str) -> str:
@@ -83,11 +87,9 @@ def test_every_number_walks_from_its_cells_to_its_source(
             assert way.sources, number
             stages = [step.stage for step in way.steps]
             assert f"{benchmark}/scores" in stages
-            assert (
-                stages.index(f"{benchmark}/scores")
-                < stages.index(f"{benchmark}/answers")
-                < min(stages.index(below.file.stage) for below in (*way.logs, *way.sources))
-            )
+            scores, answers = (stages.index(f"{benchmark}/{step}") for step in ("scores", "answers"))
+            below = min(stages.index(file.file.stage) for file in (*way.logs, *way.sources))
+            assert scores < answers < below
             assert all(step.changed_since == [] for step in way.steps)
             assert way.sources[0].file.sha256 == sha256(project / way.sources[0].file.path)
 
@@ -150,7 +152,7 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
         return
     line = len(lines) // 2
     row = decode(lines[line])
-    number = next(name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name)
+    number = number_of(benchmark, row)
     question = f"{row.subset}/{row.scene}/{row.question}"
     traced = trace(number, "--question", question, "--reexecute", profile=PROFILES[benchmark])
     answer, again = traced["answer"], traced["reexecution"]
@@ -168,30 +170,20 @@ def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
     request: pytest.FixtureRequest, benchmark: str
 ) -> None:
     profile = PROFILES[benchmark]
-    lines = (
-        (reproduced_under(profile, request) / f"artifacts/{profile}/{benchmark}/answers.jsonl")
-        .read_bytes()
-        .splitlines()
-    )
+    project = reproduced_under(profile, request)
+    lines = (project / f"artifacts/{profile}/{benchmark}/answers.jsonl").read_bytes().splitlines()
     rows = [decode(line) for line in lines[:: max(1, len(lines) // 25)]][:25]
     lineage = Lineage(open_workspace(profile), known=GRAPHS[profile])
     for row in rows:
-        number = next(
-            name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name
-        )
+        number = number_of(benchmark, row)
         answer = trace_answer(lineage, number, f"{row.subset}/{row.scene}/{row.question}")
         steps = [step for part in answer.explained["parts"] for step in part["steps"]]
-        told = {
-            (piece["tick"], piece["op"], piece["triple"])
-            for step in steps
-            for piece in step["evidence"]
-            if not piece["log"]
-        }
+        pieces = [piece for step in steps for piece in step["evidence"] if not piece["log"]]
+        told = {(piece["tick"], piece["op"], piece["triple"]) for piece in pieces}
         traced = {(piece.tick, piece.op, piece.triple) for piece in answer.evidence}
         assert traced == told, answer.name
-        log = lineage.workspace.logs(answer.log_name.partition("/")[0]).read(
-            answer.log_name.partition("/")[2]
-        )
+        of, _, name = answer.log_name.partition("/")
+        log = lineage.workspace.logs(of).read(name)
         for piece in answer.evidence:
             assert piece.triple == " ".join(map(str, log[piece.position].triple))
         # An answer may also rest on what is not there, or on what the program itself says.
@@ -202,10 +194,8 @@ def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
 
 
 def test_a_question_is_named_in_short_or_as_explain_names_it(reproduced: Path) -> None:
-    assert (
-        trace("babi/qa7/accuracy", "--question", "0/2")["answer"]
-        == trace("babi/mean/accuracy", "--question", "babi/qa7/0/2")["answer"]
-    )
+    in_short = trace("babi/qa7/accuracy", "--question", "0/2")
+    assert in_short["answer"] == trace("babi/mean/accuracy", "--question", "babi/qa7/0/2")["answer"]
     assert trace(DESCRIPTIVE, "--question", "10001/0")["answer"]["name"] == "clevrer/10001/0"
     assert "it may be qa" in refused("babi/mean/accuracy", "--question", "0/2")
     assert "no row that counts for it answers that" in refused(DESCRIPTIVE, "--question", "99999/0")

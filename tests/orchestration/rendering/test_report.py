@@ -108,9 +108,8 @@ def test_a_run_ends_in_a_folder_that_stands_by_itself(
         page = Page(text)
         assert text.startswith("<!doctype html>")
         assert [name for name, times in Counter(page.ids).items() if times > 1] == []
-        assert not [link for link in (*page.links, *page.loads) if re.match(r"\w+:(?!,)|//", link)], (
-            "nothing is of another place"
-        )
+        away = [link for link in (*page.links, *page.loads) if re.match(r"\w+:(?!,)|//", link)]
+        assert not away, "nothing is of another place"
         assert len(text.encode()) < 1_000_000
     for path in filter(Path.is_file, report.rglob("*")):
         text = path.read_text("utf-8")
@@ -127,22 +126,14 @@ def test_a_run_ends_in_a_folder_that_stands_by_itself(
     words = " ".join("".join(page.words).split())
     assert "Not the paper" in words
     assert "CLEVRER: generated, 3 scenes" in words
-    assert (
-        words.index("Table 1: CLEVRER")
-        < words.index("Ablations")
-        < words.index("Transfer to other benchmarks")
-        < words.index("Every answer")
-        < words.index("Worked explanations")
-    )
-    for kind in (
-        "CLEVRER, descriptive",
-        "CLEVRER, explanatory",
-        "CLEVRER, counterfactual",
-        "ComPhy",
-        "bAbI",
-        "GQA",
-    ):
-        assert kind in words
+    transfer = "Transfer to other benchmarks"
+    parts = ["Table 1: CLEVRER", "Ablations", transfer, "Every answer", "Worked explanations"]
+    places = [words.index(part) for part in parts]
+    assert places == sorted(places)
+    for kind in ("descriptive", "explanatory", "counterfactual"):
+        assert f"CLEVRER, {kind}" in words
+    for benchmark in ("ComPhy", "bAbI", "GQA"):
+        assert benchmark in words
 
 
 def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path) -> None:
@@ -151,18 +142,12 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         msgspec.json.decode(path.read_bytes(), type=Score)
         for path in (reproduced / "artifacts/sample/scores").glob("*.json")
     ]
-    assert {score.name.partition("/")[0] for score in scores} >= {
-        "clevrer",
-        "comphy",
-        "gqa",
-        "babi",
-        "ablations",
-    }
+    benchmarks = {score.name.partition("/")[0] for score in scores}
+    assert benchmarks >= {"clevrer", "comphy", "gqa", "babi", "ablations"}
     assert len({number_page(score.name) for score in scores}) == len(scores)
     for score in scores:
-        assert links[number_page(score.name)] >= (2 if score.n else 1), (
-            f"{score.name} stands in a table and in the forest plot"
-        )
+        # It stands in a table, and where it was measured in the forest plot.
+        assert links[number_page(score.name)] >= (2 if score.n else 1), score.name
         words = words_of(reproduced / REPORT / number_page(score.name))
         assert f"{label(score.name)}: {percent(score)} {score.name}" in words
     record = read_records(open_workspace("sample"))["clevrer/answers"]
@@ -197,9 +182,8 @@ def test_every_answer_is_listed_with_its_question_and_the_wrong_ones_with_their_
     for benchmark in ("clevrer", "comphy", "babi", "gqa", "ablations", "twin"):
         answers = (reproduced / "artifacts/sample" / benchmark / "answers.jsonl").read_bytes().splitlines()
         rows, entries = [decode(line) for line in answers], listed(report, benchmark)
-        assert [(str(row.scene), row.correct is not False) for row in rows] == [
-            (scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in entries
-        ]
+        told = [(scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in entries]
+        assert [(str(row.scene), row.correct is not False) for row in rows] == told
         assert all(text for _, _, _, text, *_ in entries), f"each question of {benchmark} is in words"
         why = explained(report, benchmark)
         names = [
@@ -227,11 +211,8 @@ def test_the_steps_are_those_that_explain_prints(reproduced: Path) -> None:
 def test_a_page_names_the_answers_that_are_not_right(reproduced: Path) -> None:
     rows = (reproduced / "artifacts/sample/ablations/answers.jsonl").read_bytes().splitlines()
     wrong = [row for row in map(decode, rows) if row.subset == "counterfactual.printed" and not row.correct]
-    page = Page(
-        (reproduced / REPORT / number_page("ablations/counterfactual.printed/per_question")).read_text(
-            "utf-8"
-        )
-    )
+    number = number_page("ablations/counterfactual.printed/per_question")
+    page = Page((reproduced / REPORT / number).read_text("utf-8"))
     assert wrong
     assert "a choice that holds is denied" in "".join(page.words)
     for row in wrong:
@@ -279,12 +260,7 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
     needs = {stage.name: stage.needs for stage in STAGES.values()}
     needed = set(needs["report/html"])
-    results = {
-        stage.name
-        for stage in STAGES.values()
-        if stage.name.endswith("/scores") or any(out.endswith(".md") for out in stage.outs)
-    }
-    assert results <= needed
-    assert "report-html" not in pins.render_dvc_yaml(STAGES), (
-        "the page names code versions: pinned, each change of code would be drift"
-    )
+    tables = {stage.name for stage in STAGES.values() if any(out.endswith(".md") for out in stage.outs)}
+    assert tables | {name for name in needs if name.endswith("/scores")} <= needed
+    # The page names code versions: pinned, each change of code would be drift.
+    assert "report-html" not in pins.render_dvc_yaml(STAGES)

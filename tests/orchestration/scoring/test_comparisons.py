@@ -42,17 +42,16 @@ def write(folder: Path, benchmark: str, right: Sequence[tuple[int, int, bool]]) 
     return path
 
 
-def arms(*pairs: tuple[bool, bool]) -> list[tuple[int, int, bool]]:
-    return [(number, arm, good) for number, pair in enumerate(pairs) for arm, good in enumerate(pair)]
+def arms(*pairs: str) -> list[tuple[int, int, bool]]:
+    """Both arms of each specification: "10" has the first right and the second wrong."""
+    return [(number, arm, good == "1") for number, pair in enumerate(pairs) for arm, good in enumerate(pair)]
 
 
 def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_were_asked(
     tmp_path: Path,
 ) -> None:
-    ours = write(
-        tmp_path, "twin", arms((True, True), (True, True), (True, True), (True, False), (True, True))
-    )
-    theirs = write(tmp_path, "twin_direct", arms((True, True), (True, False), (False, False), (True, True)))
+    ours = write(tmp_path, "twin", arms("11", "11", "11", "10", "11"))
+    theirs = write(tmp_path, "twin_direct", arms("11", "10", "00", "11"))
     pair = compare(ours, theirs, BENCHMARKS["twin"].whole)
     assert (pair.both, pair.first_only, pair.second_only, pair.neither) == (1, 2, 1, 0)
     assert (pair.n, pair.difference, pair.mcnemar) == (4, 0.25, 1.0)
@@ -68,23 +67,17 @@ def test_single_questions_are_matched_by_scene_and_question(tmp_path: Path) -> N
 
 
 def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
-    pair = compare(
-        write(tmp_path, "twin", arms((True, True))),
-        write(tmp_path, "twin_direct", []),
-        BENCHMARKS["twin"].whole,
-    )
+    ours, theirs = write(tmp_path, "twin", arms("11")), write(tmp_path, "twin_direct", [])
+    pair = compare(ours, theirs, BENCHMARKS["twin"].whole)
     assert (pair.n, pair.difference, pair.newcombe, pair.mcnemar) == (0, None, None, None)
 
 
 def test_table_2_says_what_was_measured_beside_what_was_published(tmp_path: Path) -> None:
     comparison = Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28)
-    scores = {
-        name: score(name, 500 * (1 + name.endswith("per_arm")), 500 * (1 + name.endswith("per_arm")))
-        for name in BENCHMARKS["twin"].numbers
-    }
-    scores |= {name: score(name, 406, 500) for name in BENCHMARKS["twin_direct"].numbers} | {
-        name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers
-    }
+    asked = {name: 1000 if name.endswith("per_arm") else 500 for name in BENCHMARKS["twin"].numbers}
+    scores = {name: score(name, n, n) for name, n in asked.items()}
+    scores |= {name: score(name, 406, 500) for name in BENCHMARKS["twin_direct"].numbers}
+    scores |= {name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers}
     workspace = Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS))
     workspace.path(COMPARISONS).parent.mkdir(parents=True)
     other = Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)
@@ -123,7 +116,5 @@ def test_table_2_says_what_was_measured_beside_what_was_published(tmp_path: Path
     assert direct["unreadable replies"][0] == "0 of 2, 0.00 %"
     assert direct["same reply when asked again"][0] == "1 of 1"
     assert direct["cost"][0] == "2 requests, 30 tokens in, 6 out, 1.5 s a request"
-    assert all(
-        len(row) == len(table.heads) == len(names)
-        for row, names in zip(table.rows, table.numbers, strict=True)
-    )
+    rows = zip(table.rows, table.numbers, strict=True)
+    assert all(len(row) == len(table.heads) == len(names) for row, names in rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tarfile
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ import pytest
 import yaml
 from commands import invoke
 from releases import write_folder
+from serving import serving
 
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
@@ -45,13 +45,9 @@ def mirror(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     with ZipFile(served / "annotation_validation.zip", "w") as archive:
         for path in sorted((world / "annotation").rglob("*.json")):
             archive.write(path, path.relative_to(world / "annotation").as_posix())
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}", served
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    handler = partial(Quiet, directory=str(served))
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
+        yield f"http://127.0.0.1:{server.server_address[1]}", served
 
 
 def run(address: str) -> None:

@@ -170,9 +170,8 @@ def test_two_videos_of_one_number_are_refused(tmp_path: Path) -> None:
 
 def test_a_log_says_which_worlds_are_possible() -> None:
     video = examined(decode_proposals(source(film([BALL, POST]))), "sim_00007.json")
-    record = msgspec.structs.replace(
-        recorded(video), doubtful=[PerceivedCollision((0, 1), 20, 0.3, (19, 21))]
-    )
+    doubtful = [PerceivedCollision((0, 1), 20, 0.3, (19, 21))]
+    record = msgspec.structs.replace(recorded(video), doubtful=doubtful)
     line = decode_possible(("events.jsonl:1", msgspec.json.encode(record)))
     assert len(worlds(line)) == 2
     # A log holds poses, and no positions as they were given.
@@ -182,13 +181,8 @@ def test_a_log_says_which_worlds_are_possible() -> None:
 def test_an_explanation_names_the_weakest_link() -> None:
     video = film([BALL, POST, Body(2, "sphere", 0.0, -4.6, 0.0, 2.2)])
     log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
-    question = Question(
-        0,
-        "?",
-        "descriptive",
-        ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique", "get_frame"],
-        answer="1",
-    )
+    program = "events objects red filter_color unique filter_collision unique get_frame"
+    question = Question(0, "?", "descriptive", [*program.split()], answer="1")
     explanation = explain_perceived(log, 7, question, Parameters())
     (part,) = explanation.parts
     assert "weakest link: the collision of the " in part.ground
