@@ -48,7 +48,7 @@ def replacing(path: Path) -> Iterator[Path]:
         OutputError: the disk is full, the system refuses to write there, or a file would replace a folder
             that is not empty.
     """
-    if _is_device(path):
+    if path.exists() and not path.is_file() and not path.is_dir():  # such as `/dev/stdout`
         with naming(path), tempfile.TemporaryDirectory() as scratch:
             fresh = Path(scratch) / path.name
             yield fresh
@@ -67,11 +67,6 @@ def replacing(path: Path) -> Iterator[Path]:
             path.rename(scratch / "old")
         fresh.replace(path)
         sync(path.parent)
-
-
-def _is_device(path: Path) -> bool:
-    """Tell whether a path exists and is neither a file nor a folder, such as `/dev/stdout`."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def require_other(out: Path, inputs: Iterable[Path]) -> None:
@@ -207,8 +202,7 @@ def _scratch(path: Path) -> Iterator[Path]:
 def passing_folder() -> Iterator[Path]:
     """Make a temporary folder that the end of the block, or :func:`drop_scratch`, removes."""
     with tempfile.TemporaryDirectory(prefix="substrate-") as name:
-        folder = Path(name)
-        _in_use[folder] = None
+        _in_use[folder := Path(name)] = None
         try:
             yield folder
         finally:
