@@ -72,6 +72,12 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def clevrer(real_data: Path) -> Path:
+    """The folder of CLEVRER's real data."""
+    return real_data / "clevrer"
+
+
+@pytest.fixture(scope="session")
 def small_project() -> Callable[..., Path]:
     """Writes a small project to a new folder: `small_project(root, scenes=3)`."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
+from clevrer_scenes import scene_events
 
 from research.domains.humans import (
     HumanChoice,
@@ -20,34 +19,16 @@ from research.domains.humans import (
 from substrate import ProgramError
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
-
-LOOKS: list[tuple[Any, Any, Any]] = [
-    ("red", "metal", "sphere"),
-    ("green", "rubber", "cube"),
-    ("gray", "metal", "cylinder"),
-    ("red", "rubber", "sphere"),
-]
-
-
-def scene_of(in_outs: Sequence[tuple[int, int, Any]], collisions: Sequence[tuple[int, int, int]]) -> Scene:
-    objects = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]
-    flips = [InOut(frame, number, kind) for frame, number, kind in in_outs]
-    return Scene(
-        events_log(
-            SceneEvents(
-                1, 128, objects, flips, [CompactCollision((a, b), frame) for a, b, frame in collisions]
-            )
-        )
-    )
 
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     """The red metal ball enters at 10, hits the cube at 30; that hits the cylinder at 60 and leaves at 90."""
-    return scene_of([(10, 0, "in"), (90, 1, "out")], [(0, 1, 30), (1, 2, 60)])
+    looks = "red metal sphere", "green rubber cube", "gray metal cylinder", "red rubber sphere"
+    flips = [{"frame": 10, "object": 0, "type": "in"}, {"frame": 90, "object": 1, "type": "out"}]
+    return Scene(events_log(scene_events(looks, [(0, 1, 30), (1, 2, 60)], in_outs=flips)))
 
 
 @pytest.mark.parametrize(

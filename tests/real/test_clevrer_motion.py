@@ -25,11 +25,6 @@ from substrate.domains.clevrer.motion import LAW, Body, simulate
 
 
 @pytest.fixture(scope="module")
-def clevrer(real_data: Path) -> Path:
-    return real_data / "clevrer"
-
-
-@pytest.fixture(scope="module")
 def watched(clevrer: Path) -> list[Watched]:
     return watch(
         read_trajectories(clevrer / "trajectories_test.jsonl.gz"),

@@ -36,11 +36,6 @@ SLACK = 0.06
 
 
 @pytest.fixture(scope="module")
-def clevrer(real_data: Path) -> Path:
-    return real_data / "clevrer"
-
-
-@pytest.fixture(scope="module")
 def train(clevrer: Path) -> list[Clip]:
     return [
         recorded(record) for record in read_scene_events(clevrer / "ground_truth_train.jsonl.gz").values()

@@ -81,7 +81,7 @@ def event_record(
     """A record of events alone.
 
     Args:
-        looks: color and shape of each object, all of metal.
+        looks: color, material and shape of each object; of metal where only two are told.
         collisions: ``(a, b, frame)``.
         others: other keys of the record.
     """
@@ -89,7 +89,9 @@ def event_record(
     return {
         "scene_index": 7,
         "n_frames": 128,
-        "objects": [{"color": c, "material": "metal", "shape": s, "id": i} for i, (c, s) in each],
+        "objects": [
+            {"color": c, "material": (*m, "metal")[0], "shape": s, "id": i} for i, (c, *m, s) in each
+        ],
         "in_outs": [],
         "collisions": [{"object": [a, b], "frame": f} for a, b, f in collisions],
         **others,
