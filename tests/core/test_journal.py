@@ -6,16 +6,14 @@ import errno
 import gzip
 import os
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import pytest
+from commands import python
 
 from substrate import EventLog, LogError, TornTailWarning, fork
 
-ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = [".rdfp", ".rdfp.gz"]
 
 
@@ -100,9 +98,7 @@ def test_a_second_writer_in_another_process_is_refused(tmp_path: Path, suffix: s
     with EventLog.open(path) as log:
         log.extend_lines([line(0, "mine")])
         code = f"from substrate import EventLog\nEventLog.open({str(path)!r})"
-        other = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        other = python("-c", code)
         assert other.returncode != 0
         assert "another writer has this log open" in other.stderr
         with pytest.raises(LogError, match="another writer"):
@@ -133,7 +129,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM
 log.extend_lines([(51, 'A <urn:s> <urn:p> "after" .')])
 print(log.digest)
 """
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    ran = python("-c", code)
     first, digest = ran.stdout.splitlines()
     assert first.startswith("8 ")
     assert "cannot append" in first

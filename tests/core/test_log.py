@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import python
 from pyoxigraph import NamedNode
 
 from substrate import Delta, EventLog, LogError, Op
 from substrate.log._chain import Chain
 from substrate.log.patch import Transaction, render
-
-ROOT = Path(__file__).resolve().parents[2]
 
 S, P, OBJ = (NamedNode(f"urn:{name}") for name in "spo")
 
@@ -173,8 +170,6 @@ def test_a_triple_that_nests_too_deeply_is_refused_at_every_door(tmp_path: Path)
     path = tmp_path / "deep.rdfp"
     path.write_text(_sealed(f"A {DEEP} ."))
     # In a process of its own: a parser that runs out of its stack ends the process
-    ran = subprocess.run(
-        [sys.executable, "-c", TAKE, str(path)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ran = python("-c", TAKE, path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count("deep inside one another") == 5

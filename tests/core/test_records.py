@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from commands import python
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,7 +139,5 @@ def test_a_file_of_questions_is_never_held(tmp_path: Path) -> None:
             file.write(("," if scene else "[") + json.dumps(entry))
         file.write("]")
     assert path.stat().st_size > 64 << 20
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=False
-    )
+    done = python("-c", READ, path)
     assert done.stdout.split() == ["8000", "1"], done.stderr

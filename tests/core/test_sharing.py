@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+from commands import python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,7 +174,7 @@ with EventLog.open({str(tmp_path / "log.rdfp.gz")!r}) as log:
 log.save({str(tmp_path / "copy.rdfp")!r})
 print(EventLog.read({str(tmp_path / "log.rdfp.gz")!r}).digest == log.digest)
 """
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    ran = python("-c", code)
     assert ran.stdout == "True\n", ran.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.rdfp", "folder", "log.rdfp.gz", "new"]
     assert (tmp_path / "new" / "file").read_text() == (tmp_path / "folder" / "file").read_text() == "whole"

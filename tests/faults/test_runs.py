@@ -27,6 +27,14 @@ def substrate(
     return started(*before, sys.executable, "-m", "orchestration.cli.main", *arguments, room=room)
 
 
+def require_failed(run: subprocess.Popen[str], *words: str) -> str:
+    """Hold that a run ends with an error that says some words; return what it printed."""
+    files, output = run.communicate()
+    assert run.returncode == 1
+    assert [word for word in (*words, "Traceback") if word in output] == [*words], output
+    return files
+
+
 def under_way(root: Path) -> subprocess.Popen[str]:
     """A run in the middle of a stage that makes data."""
     run = substrate("materialize", "babi/dataset")
@@ -89,10 +97,7 @@ def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]
 def test_a_run_on_a_full_disk_names_the_path(make_project: Callable[..., Path]) -> None:
     root = make_project()
     run = substrate("materialize", "gqa/dataset", room=100_000)
-    output = run.communicate()[1]
-    assert run.returncode == 1
-    assert f"{root / '.dagster'}: the record of runs cannot be written" in output
-    assert "Traceback" not in output
+    require_failed(run, f"{root / '.dagster'}: the record of runs cannot be written")
 
 
 def mounting(root: Path, mount: str, after: str = ":") -> tuple[str, ...]:
@@ -113,11 +118,8 @@ def test_a_disk_that_is_full_in_the_middle_of_a_stage_is_named(reproduced: Path)
     shutil.rmtree(root / "artifacts")
     small = 'mount -t tmpfs -o size=32k tmpfs "$0/storage"'
     run = substrate("materialize", "babi/logs", before=mounting(root, small, "find storage -type f"))
-    files, output = run.communicate()
-    assert run.returncode == 1
-    assert "storage/sample/logs/babi/" in output
-    assert "cannot be written (the disk is full: No space left on device)" in output
-    assert "Traceback" not in output
+    full = "cannot be written (the disk is full: No space left on device)"
+    files = require_failed(run, "storage/sample/logs/babi/", full)
     assert {Path(name).parts[2] for name in files.split()} == {"cases"}
     assert not any(path.is_file() for path in (root / "artifacts/sample/babi").rglob("*"))
 
@@ -126,7 +128,4 @@ def test_a_run_in_a_checkout_that_may_not_be_written_says_so(make_project: Calla
     root = make_project()
     readonly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0"'
     run = substrate("materialize", "gqa/dataset", before=mounting(root, readonly))
-    output = run.communicate()[1]
-    assert run.returncode == 1
-    assert f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)" in output
-    assert "Traceback" not in output
+    require_failed(run, f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)")
