@@ -178,12 +178,12 @@ def _clear(scratch: Path, path: Path | None) -> None:
 @contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
     """Make a folder next to ``path`` for the block; its lock, which ends with the process, marks its use."""
+    clear_leftovers(path)
     while True:
         scratch = path.with_name(f".{path.name}.{os.urandom(4).hex()}.scratch")
         try:
             with _making:
                 make_folders(path.parent)
-                clear_leftovers(path)
                 _in_use[scratch] = path  # before it exists, as a signal may come between the two
                 scratch.mkdir(0o700)
             with locked(scratch) as held:

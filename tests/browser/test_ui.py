@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import browsing
@@ -31,6 +30,7 @@ import pytest
 import yaml
 from dagster_graphql import DagsterGraphQLClient
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from serving import serving
 
 from orchestration.dagster.resources import box_of
 from orchestration.stages.graph import EVERY
@@ -258,8 +258,7 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
         "utf-8",
     )
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
-        Thread(target=elsewhere.serve_forever, daemon=True).start()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as elsewhere:
         stranger = page.context.browser.new_page()  # pyright: ignore[reportOptionalMemberAccess]
         replies: list[tuple[int, str]] = []
         complaints: list[str] = []
@@ -269,7 +268,6 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
         expect(stranger.locator("#said")).not_to_be_empty(timeout=60 * SECOND)
         attempts = json.loads(stranger.locator("#said").inner_text())
         stranger.close()
-        elsewhere.shutdown()
     failed = "TypeError: Failed to fetch"
     unread = {"trick": "no words", "plain": "no words"}
     assert attempts == unread | {"json": failed, "get": failed, "socket": "closed 1006"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from serving import serving
 
 from substrate import EventLog, State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
@@ -39,11 +39,8 @@ def foreign() -> Iterator[tuple[str, list[str]]]:
         def log_message(self, format: str, *args: object) -> None:
             """Quiet."""
 
-    server = HTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", requests
-    server.shutdown()
-    server.server_close()
+    with serving(HTTPServer(("127.0.0.1", 0), Endpoint)) as server:
+        yield f"http://127.0.0.1:{server.server_port}/", requests
 
 
 HIDDEN = [

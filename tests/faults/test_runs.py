@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import hold, invoke, started
+from commands import hold, invoke, require_failed, started
 
 from orchestration.base.project_lock import project_lock
 
@@ -25,14 +25,6 @@ def substrate(
 ) -> subprocess.Popen[str]:
     """A command in a process group of its own."""
     return started(*before, sys.executable, "-m", "orchestration.cli.main", *arguments, room=room)
-
-
-def require_failed(run: subprocess.Popen[str], *words: str) -> str:
-    """Hold that a run ends with an error that says some words; return what it printed."""
-    files, output = run.communicate()
-    assert run.returncode == 1
-    assert [word for word in (*words, "Traceback") if word in output] == [*words], output
-    return files
 
 
 def under_way(root: Path) -> subprocess.Popen[str]:

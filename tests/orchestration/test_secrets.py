@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from serving import serving
 
 from orchestration.base.http import Patience
 from orchestration.fetch.downloads import fetch
@@ -36,10 +36,8 @@ def mirror() -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Quiet."""
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://ann:{quote(PASSWORD, '')}@127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with serving(HTTPServer(("127.0.0.1", 0), Handler)) as server:
+        yield f"http://ann:{quote(PASSWORD, '')}@127.0.0.1:{server.server_port}"
 
 
 def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:

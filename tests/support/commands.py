@@ -66,6 +66,15 @@ def started(*command: object, room: int | None = None) -> subprocess.Popen[str]:
     )
 
 
+def require_failed(process: subprocess.Popen[str], *words: str) -> str:
+    """Hold that a command ends with an error that says the words; return its standard output."""
+    printed, error = process.communicate()
+    assert process.returncode == 1, error
+    assert "Traceback" not in error
+    assert [word for word in words if word not in error] == [], error
+    return printed
+
+
 HOLD = """import sys, time; from pathlib import Path
 from orchestration.base.project_lock import project_lock
 with project_lock(Path(sys.argv[1]), "a long run"):
