@@ -55,9 +55,8 @@ class Closure:
     """All statements and data files that some functions reach."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self.reached: set[Place] = set()
-        self._run: set[str] = set()
-        """The modules whose statements that run when they are imported are reached."""
+        self._reached = 0
+        """The reached statements, a bit for each (:func:`_bits`)."""
         self.said: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
         self._last = __name__
@@ -90,28 +89,28 @@ class Closure:
             self._say(type(part).__module__, about.said)
 
     def _walk(self, start: Iterable[Place]) -> None:
-        todo = list(start)
-        while todo:
-            place = todo.pop()
-            if place not in self.reached and not place[0].startswith(_ITSELF):
-                self.reached.add(place)
-                todo += _led_to(place)
-                if place[0] not in self._run:
-                    self._run.add(place[0])
-                    todo += _run_with(place[0])
+        for place in start:
+            if not place[0].startswith(_ITSELF):
+                self._reached |= _all_from(place)
+
+    def _by_module(self) -> Iterator[tuple[str, int]]:
+        """The modules with reached statements, each with the bits of these."""
+        for module, (first, every) in _placed.items():
+            if bits := self._reached >> first & every:
+                yield module, bits
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
         """The name of everything that is reached, each with its file."""
-        return {(_file(place[0]), name) for place in self.reached for name in _at(place).binds}
+        places = (place for module, bits in self._by_module() for place in _statements(module, bits))
+        return {(_file(place[0]), name) for place in places for name in _at(place).binds}
 
     def lines(self) -> dict[str, list[str]]:
         """The lines to hash for each file, one per part that counts."""
         lines: dict[str, list[str]] = {}
-        for place in sorted(self.reached):
-            parts, beside = _lines(place)
-            lines.setdefault(_file(place[0]), []).extend(parts)
-            lines |= beside
+        for module, bits in self._by_module():
+            parts, beside = _lines(module, bits)
+            lines |= {_file(module): [*parts], **beside}
         for module, parts in self.said.items():
             lines.setdefault(_file(module), []).extend(sorted(parts))
         return lines
@@ -131,6 +130,68 @@ def _parts(given: Iterable[Any]) -> Iterator[Any]:
 def _named_in(code: CodeType) -> set[str]:
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*map(_named_in, inner))
+
+
+_placed: dict[str, tuple[int, int]] = {}
+"""For each module the place of its first statement's bit, and a one for each of its statements."""
+_size = 0
+_closed: dict[Place, int] = {}
+"""By statement, all that it leads to."""
+
+
+def _bit(place: Place) -> int:
+    global _size
+    if place[0] not in _placed:
+        length = len(module_of(place[0]).statements)
+        _placed[place[0]] = _size, (1 << length) - 1
+        _size += length
+    return 1 << _placed[place[0]][0] + place[1]
+
+
+def _all_from(start: Place) -> int:
+    """A statement and all that it leads to, as bits.
+
+    Statements that lead to each other have the same bits (Tarjan, Depth-first search and linear graph
+    algorithms, 1972).
+    """
+    if start in _closed:
+        return _closed[start]
+    numbers, lowest, bits, held = {start: 0}, {start: 0}, {start: _bit(start)}, [start]
+    trail = [(start, iter(_next(start)))]
+    while trail:
+        place, following = trail[-1]
+        for other in following:
+            if other in _closed:
+                bits[place] |= _closed[other]
+            elif other in numbers:
+                lowest[place] = min(lowest[place], numbers[other])
+            else:
+                numbers[other] = lowest[other] = len(numbers)
+                bits[other] = _bit(other)
+                held.append(other)
+                trail.append((other, iter(_next(other))))
+                break
+        else:
+            trail.pop()
+            if lowest[place] == numbers[place]:
+                at = held.index(place)
+                _closed.update(dict.fromkeys(held[at:], bits[place]))
+                del held[at:]
+            if trail:
+                above = trail[-1][0]
+                lowest[above] = min(lowest[above], lowest[place])
+                bits[above] |= bits[place]
+    return _closed[start]
+
+
+def _next(place: Place) -> Iterable[Place]:
+    """The statements that a statement leads to: those that it uses, and those that run with its module."""
+    there = dict.fromkeys((*_led_to(place), *_run_with(place[0])))
+    return (other for other in there if not other[0].startswith(_ITSELF))
+
+
+def _statements(module: str, bits: int) -> Iterator[Place]:
+    return ((module, at) for at in range(bits.bit_length()) if bits >> at & 1)
 
 
 def _at(place: Place) -> Statement:
@@ -262,10 +323,13 @@ def _file(module: str) -> str:
 
 
 @cache
-def _lines(place: Place) -> tuple[list[str], dict[str, list[str]]]:
-    """The lines to hash for a statement, and those for each data file that it names."""
-    parts = [_about(value).said for value in _declared(place)] or [_at(place).short]
-    return parts, {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
+def _lines(module: str, bits: int) -> tuple[list[str], dict[str, list[str]]]:
+    """The lines to hash for some statements of a module, and those for each data file that they name."""
+    lines, beside = list[str](), dict[str, list[str]]()
+    for place in _statements(module, bits):
+        lines += [_about(value).said for value in _declared(place)] or [_at(place).short]
+        beside |= {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
+    return lines, beside
 
 
 @cache
