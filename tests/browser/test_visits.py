@@ -10,14 +10,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from html import escape
 from pathlib import Path
 
 import markdown
 import pytest
 from browsing import Opener, fits, grave, picture
+from commands import python
 from playwright.sync_api import Browser, Page, expect
 from projects import ROOT
 from shared_project import run
@@ -148,8 +147,7 @@ def test_picture_of_an_agents_memory(browser: Browser) -> None:
     if not os.environ.get("SCREENSHOTS"):
         pytest.skip("SCREENSHOTS names no folder")
     program = "docs/examples/agent_memory.py"
-    done = subprocess.run([sys.executable, program], cwd=ROOT, capture_output=True, text=True, check=True)
-    printed(browser, f"$ python {program}\n{done.stdout}", "memory")
+    printed(browser, f"$ python {program}\n{python(ROOT / program).stdout}", "memory")
 
 
 def test_someone_reads_the_report_on_a_telephone(opened: Opener) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from crash_states import Recorder
+from event_logs import log_of
 
 from substrate import EventLog, LogError
 from substrate.log.repair import repair
@@ -20,8 +21,7 @@ CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "12"))
 LINES = [(tick, f'A <urn:s> <urn:p> "{tick}{"x" * (700 if tick % 3 else 5)}" .') for tick in range(12)]
 PREFIXES = [EventLog().digest]
 for last in range(len(LINES)):
-    log = EventLog()
-    log.extend_lines(LINES[: last + 1])
+    log = log_of(LINES[: last + 1])
     PREFIXES.append(log.digest)
 
 
@@ -46,8 +46,7 @@ def begun(path: Path, record: Recorder) -> None:
 def saved(path: Path, record: Recorder) -> None:
     """A log saved, and saved over, and appended to."""
     for before, after in pairwise((0, 3, 8)):
-        log = EventLog()
-        log.extend_lines(LINES[:after])
+        log = log_of(LINES[:after])
         record.allowed = frozenset([PREFIXES[before], PREFIXES[after]])
         log.save(path)
         record.allowed = frozenset([PREFIXES[after]])
@@ -59,8 +58,7 @@ def saved(path: Path, record: Recorder) -> None:
 
 def cut_off(path: Path, record: Recorder) -> None:
     """A log that was cut off is opened, which moves the rest beside it, and goes on."""
-    log = EventLog()
-    log.extend_lines(LINES[:4])
+    log = log_of(LINES[:4])
     record.allowed = frozenset([PREFIXES[0], PREFIXES[4]])
     log.save(path)
     with path.open("r+b") as file:

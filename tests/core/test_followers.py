@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from event_logs import log_of
 
 from substrate import Assert, EventLog, LogError, Namespace, fork
 from substrate.log.event_log import TornTailWarning
@@ -42,8 +43,7 @@ def test_a_reader_follows_a_writer_append_by_append(tmp_path: Path, suffix: str)
 
 
 def test_a_reader_follows_a_fork_that_was_empty_when_it_was_read(tmp_path: Path) -> None:
-    log = EventLog()
-    log.extend_lines([line(0, "a")])
+    log = log_of([line(0, "a")])
     branch = fork(log, 1, Assert((V.a, V.b, V.c)))
     (tmp_path / "log.rdfp").touch()
     reader = EventLog.read(tmp_path / "log.rdfp")

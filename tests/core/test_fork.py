@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 import pytest
+from event_logs import log_of
 from pyoxigraph import Literal, NamedNode, Triple
 
 from substrate import (
@@ -226,8 +227,7 @@ def test_a_shape_beyond_the_fast_check_is_pyshacls(installed: bool, monkeypatch:
 
 
 def test_what_a_log_opens_with_is_proven_by_its_file() -> None:
-    log = EventLog()
-    log.extend_lines((0, f"A <urn:t:{name}> <urn:t:in> <urn:t:x> .") for name in "abc")
+    log = log_of((0, f"A <urn:t:{name}> <urn:t:in> <urn:t:x> .") for name in "abc")
     log.opening = 2
     text = log.to_patch()
     assert EventLog.from_patch(text).opening == 2

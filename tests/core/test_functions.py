@@ -6,6 +6,7 @@ from itertools import product
 
 import pyoxigraph as ox
 import pytest
+from event_logs import log_of
 
 from substrate import EventLog, ParameterError, TBox, unfold
 from substrate.ask import occurrences, solutions
@@ -13,9 +14,7 @@ from substrate.cause.ancestry import Event, ancestors
 
 
 def _log() -> EventLog:
-    log = EventLog()
-    log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> ."), (2, "A <urn:bo> <urn:in> <urn:cafe> .")])
-    return log
+    return log_of([(0, "A <urn:ann> <urn:in> <urn:cafe> ."), (2, "A <urn:bo> <urn:in> <urn:cafe> .")])
 
 
 @pytest.mark.parametrize("name", ["village", "clinical"])

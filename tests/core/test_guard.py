@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from event_logs import log_of
 from serving import serving
 
-from substrate import EventLog, State
+from substrate import State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
 from substrate.sparql.tokens import deepest
 
 
 @pytest.fixture(scope="module")
 def state() -> State:
-    log = EventLog()
-    log.extend_lines((0, f'A <urn:s{i}> <urn:p> "{i}" .') for i in range(1000))
+    log = log_of((0, f'A <urn:s{i}> <urn:p> "{i}" .') for i in range(1000))
     return log.state()
 
 

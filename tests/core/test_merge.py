@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from event_logs import log_of
 from pyoxigraph import NamedNode
 
 from substrate import EventLog, MergeError, Namespace, ParameterError, TBox, conflicts, fork, merge
@@ -26,9 +27,7 @@ PARK = [(7, "D <urn:ann> <urn:in> <urn:cafe> ."), (7, "A <urn:ann> <urn:in> <urn
 
 @pytest.fixture
 def log() -> EventLog:
-    log = EventLog()
-    log.extend_lines(LINES)
-    return log
+    return log_of(LINES)
 
 
 def first(_: Conflict) -> Side:
@@ -106,8 +105,7 @@ def test_a_merged_log_names_its_base_in_its_file_too(log: EventLog, tmp_path: Pa
 
 
 def test_logs_that_have_nothing_in_common_are_united(log: EventLog) -> None:
-    other = EventLog()
-    other.extend_lines([(3, "A <urn:cy> <urn:in> <urn:park> ."), (5, LINES[2][1])])
+    other = log_of([(3, "A <urn:cy> <urn:in> <urn:park> ."), (5, LINES[2][1])])
     both = merge(log, other)
     assert merge_base(log, other) == 0
     assert both.descent is None

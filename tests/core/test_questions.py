@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from event_logs import log_of
 from pyoxigraph import NamedNode
 
 from substrate import EventLog, ParameterError, TBox, ancestors, unfold
@@ -116,8 +117,7 @@ def test_one_of_two_like_events_that_is_lost_is_a_difference(tmp_path: Path) -> 
 
 
 def gossip(*lines: tuple[int, str]) -> tuple[TBox, EventLog]:
-    log = EventLog()
-    log.extend_lines(
+    log = log_of(
         (
             tick,
             " ".join(

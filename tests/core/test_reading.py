@@ -6,13 +6,13 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import python
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import read_bytes, require_members
@@ -56,12 +56,7 @@ EVENTS = (
 
 def limited(code: str, limits: str) -> subprocess.CompletedProcess[str]:
     """Run a little code under limits of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"SUBSTRATE_LIMITS": limits},
-        capture_output=True,
-        text=True,
-    )
+    return python("-c", code, SUBSTRATE_LIMITS=limits)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from event_logs import log_of
 from pyoxigraph import NamedNode
 
 from substrate import Assert, EventLog, RetractAwareness, RuleEmitter, TBox, TBoxError, fork, settle, unfold
@@ -20,9 +21,7 @@ def box(turtle: str) -> TBox:
 
 
 def given(*lines: str, tick: int = 0) -> EventLog:
-    log = EventLog()
-    log.extend_lines((tick, f"A {line} .") for line in lines)
-    return log
+    return log_of((tick, f"A {line} .") for line in lines)
 
 
 def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:

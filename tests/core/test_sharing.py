@@ -16,6 +16,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 from commands import python
+from event_logs import log_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,8 +100,7 @@ def test_appends_of_threads_stand_in_one_order_in_file_and_memory(tmp_path: Path
 @settings(max_examples=10)
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_readers_and_forks_beside_writers_see_whole_prefixes(writers: int, seed: int) -> None:
-    log = EventLog()
-    log.extend_lines((0, statement(f"first {number}")) for number in range(50))
+    log = log_of((0, statement(f"first {number}")) for number in range(50))
     first, chance = len(log), random.Random(seed)
 
     def write(name: int) -> None:

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from event_logs import log_of
 
 from substrate import Assert, EventLog, Memory, Namespace, RuleEmitter, TBox, TBoxError, fork, unfold
 from substrate.base.vocabulary import RDF_TYPE
@@ -78,8 +79,7 @@ POINTS = [
     ],
 )
 def test_a_shape_that_cannot_be_checked_is_named_with_its_fault(shape: str, fault: str) -> None:
-    log = EventLog()
-    log.extend_lines(POINTS)
+    log = log_of(POINTS)
     with pytest.raises(TBoxError, match=rf"^faulty: shape <http://example\.org/S>: .*{fault}"):
         TBox("faulty", FAULTY + shape).validate(log.state())
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import python
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
@@ -14,14 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 @pytest.mark.parametrize("program", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_an_example_prints_what_stands_beside_it(program: str, tmp_path: Path) -> None:
     """Under any hash seed: each run has another."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", EXAMPLES / program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(EXAMPLES.parents[1])},
-    )
+    done = python("-W", "error", EXAMPLES / program, cwd=tmp_path)
     assert done.stderr == ""
     assert done.stdout == (EXAMPLES / program).with_suffix(".txt").read_text("utf-8")
     assert list(tmp_path.iterdir()) == []

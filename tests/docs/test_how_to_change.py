@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from commands import python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-to-change.md"
@@ -41,9 +40,7 @@ def test_a_counterfactual_method_is_one_entry(tmp_path: Path) -> None:
     path.write_text(
         text.replace("METHODS: Mapping[str, Method] = {\n", f"METHODS: Mapping[str, Method] = {{\n{entry}")
     )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", SEEN]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = python("-c", SEEN, cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.stdout.splitlines() == [
         "Fate(occurs=False, ground='heuristic')",
         "the constant: nothing happens without the object",

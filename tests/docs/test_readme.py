@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from commands import python
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -13,8 +13,7 @@ TEXT = (ROOT / "README.md").read_text("utf-8")
 
 def test_the_first_program_prints_what_stands_below_it() -> None:
     program, output = (re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[0] for kind in ("python", "text"))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == output
+    assert python("-c", program).stdout == output
 
 
 def test_each_room_of_the_map_is_there_and_each_room_is_on_it() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import sys
 from glob import glob
 from pathlib import Path
+
+from commands import python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/tutorial.md", *sorted(glob("docs/how-to-*.md", root_dir=ROOT)))
@@ -35,6 +36,5 @@ def test_each_page_and_program_is_typed_strictly(tmp_path: Path) -> None:
         programs.append(program.name)
     settings = {"typeCheckingMode": "strict", "include": programs}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
-    command = [sys.executable, "-m", "pyright", "--project", str(tmp_path), "--pythonpath", sys.executable]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python("-m", "pyright", "--project", tmp_path, "--pythonpath", sys.executable)
     assert done.returncode == 0, done.stdout

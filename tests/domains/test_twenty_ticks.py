@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import Any
+
+from commands import python
 
 PROGRAM = """
 import json, random, sys
@@ -35,9 +36,11 @@ print(json.dumps({"counts": counts, "last": log.last_tick, "digest": log.digest}
 
 
 def run(seed: int, hash_seed: int) -> dict[str, Any]:
-    environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", PROGRAM, str(seed)]
-    return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+    return json.loads(
+        python(
+            "-c", PROGRAM, seed, PYTHONHASHSEED=str(hash_seed), PYTHONPATH=os.pathsep.join(sys.path)
+        ).stdout
+    )
 
 
 def test_two_seeded_runs_have_as_many_triples_after_20_ticks() -> None:

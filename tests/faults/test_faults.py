@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from clevrer_scenes import annotation
 from commands import invoke, require_failed, started
+from event_logs import log_of
 
 from substrate import EventLog, TBox, unfold
 from substrate.base.files import clear_leftovers
@@ -62,8 +63,7 @@ def start(*arguments: object, room: int | None = None, code: str = "") -> subpro
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Inputs of every command: a log of 2,000 deltas, a scene of many questions."""
     folder = tmp_path_factory.mktemp("inputs")
-    log = EventLog()
-    log.extend_lines((i, f"A <urn:s{i}> <urn:p> <urn:o> .") for i in range(2000))
+    log = log_of((i, f"A <urn:s{i}> <urn:p> <urn:o> .") for i in range(2000))
     log.save(folder / "log.rdfp")
     box = TBox.load("village")
     unfold(box, box.opening(), until=13).save(folder / "village.rdfp")

@@ -5,13 +5,12 @@ Imports inside functions count, since they only hide a circle; those for type ch
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import grimp
 import networkx
 import pytest
+from commands import python
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,12 +56,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
         "from orchestration.stages.graph import STAGES\n"
         "print([(name, stage.outs, stage.needs) for name, stage in STAGES.items()])"
     )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program, *order], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.splitlines()[-1]
-        for order in orders
-    }
+    outputs = {python("-c", program, *order).stdout.splitlines()[-1] for order in orders}
     assert len(outputs) == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from event_logs import log_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
@@ -98,8 +99,7 @@ def test_a_fork_without_rules_is_what_sets_say(
     steps: list[tuple[int, Op, tuple[str, str, str]]], opening: int, at: int, done: list[Change]
 ) -> None:
     steps = sorted(steps, key=lambda step: step[0])
-    log = EventLog()
-    log.extend_lines((tick, f"{op.value} {spelled(*fact)} .") for tick, op, fact in steps)
+    log = log_of((tick, f"{op.value} {spelled(*fact)} .") for tick, op, fact in steps)
     log.opening = min(opening, log.position(log[0].tick)) if len(log) else 0
     if at > log.last_tick + 1:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 import pytest
+from event_logs import log_of
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -108,9 +109,7 @@ logs = st.lists(st.tuples(st.integers(0, LAST), st.sampled_from("AAAD"), facts),
 
 
 def _log(lines: list[tuple[int, str, str]]) -> EventLog:
-    log = EventLog()
-    log.extend_lines((tick, f"{op} {text} .") for tick, op, text in lines)
-    return log
+    return log_of((tick, f"{op} {text} .") for tick, op, text in lines)
 
 
 def _plain(rules: tuple[Rule, ...], tbox: TBox, state: State, tick: int) -> list[Delta]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 import pytest
+from event_logs import log_of
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from pyoxigraph import Quad, RdfFormat, parse
 
-from substrate import Assert, EventLog, InterventionError, Retract, RuleEmitter, TBox, TBoxError, fork, unfold
+from substrate import Assert, InterventionError, Retract, RuleEmitter, TBox, TBoxError, fork, unfold
 from substrate.base.delta import triple_of
 
 pytestmark = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
@@ -110,8 +111,7 @@ def test_a_fork_refuses_what_pyshacl_calls_a_violation(
     shapes: Sequence[str], below: bool, held: Sequence[str], changes: Sequence[str]
 ) -> None:
     box = TBox("t", HEAD + ":B rdfs:subClassOf :A . " * below + "\n".join(shapes))
-    given = EventLog()
-    given.extend_lines((0, f"A {quad(fact)} .") for fact in (*held, ":s :other :o"))
+    given = log_of((0, f"A {quad(fact)} .") for fact in (*held, ":s :other :o"))
     log = unfold(box, given, until=0)
     steps = [(Retract if fact in held else Assert)(triple_of(quad(fact))) for fact in changes]
     try:

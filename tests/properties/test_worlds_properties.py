@@ -10,6 +10,7 @@ from itertools import islice
 
 import pyoxigraph as ox
 import pytest
+from event_logs import log_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,9 +101,7 @@ def test_worlds_are_the_forks_one_by_one(
 
 @pytest.fixture(scope="module")
 def village() -> EventLog:
-    log = EventLog()
-    log.extend_lines((i // 5, f"A <urn:s{i % 97}> <urn:p> <urn:o{i}> .") for i in range(3000))
-    return log
+    return log_of((i // 5, f"A <urn:s{i % 97}> <urn:p> <urn:o{i}> .") for i in range(3000))
 
 
 def _asserts(number: int) -> list[Assert]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from commands import python
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
@@ -73,9 +74,7 @@ def test_a_run_speaks_before_it_loads_what_takes_long(tmp_path: Path) -> None:
         "from substrate.cli.launcher import main; main()"
     )
     file = tmp_path / "events.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-c", barred], env=os.environ | {"SUBSTRATE_EVENTS": str(file)}, check=False
-    )
+    done = python("-c", barred, SUBSTRATE_EVENTS=str(file))
     assert done.returncode == 86, "what it waits for is loaded after that"
     first, second, *_ = decoded(file.read_text("utf-8"))
     assert (first["event"], second["event"]) == ("begun", "doing")

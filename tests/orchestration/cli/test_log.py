@@ -12,6 +12,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 from clevrer_scenes import filmed_log
+from event_logs import log_of
 from typer.testing import CliRunner, Result
 
 from substrate import Assert, Delta, EventLog, Op, TBox, fork, unfold
@@ -88,8 +89,7 @@ def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
 
 
 def test_several_interventions_are_done_in_their_order(tmp_path: Path) -> None:
-    log = EventLog()
-    log.extend_lines(
+    log = log_of(
         (tick, f"{op} <urn:ann> <urn:at> <urn:{place}> .")
         for tick, op, place in ((0, "A", "home"), (5, "D", "home"), (5, "A", "cafe"))
     )
@@ -311,8 +311,7 @@ def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
 def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = EventLog()
-    log.extend_lines([(0, 'A <urn:a> <urn:says> "\x9b31mred" .')])
+    log = log_of([(0, 'A <urn:a> <urn:says> "\x9b31mred" .')])
     print_exactly(log.to_patch())
     assert capsys.readouterr().out == log.to_patch()
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
+from event_logs import log_of
+
 from orchestration.rendering.page import templates
-from substrate import EventLog
 from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
 
 
@@ -32,8 +33,7 @@ class _Reader(HTMLParser):
 
 
 def test_a_page_shows_the_steps_and_escapes_what_they_say() -> None:
-    log = EventLog()
-    log.extend_lines((tick, f'A <urn:v:ann> <urn:v:in> "room <{tick}>" .') for tick in range(3))
+    log = log_of((tick, f'A <urn:v:ann> <urn:v:in> "room <{tick}>" .') for tick in range(3))
     first, last = (ExplainedStep("look", "found", evidence=(Evidence(place),)) for place in (0, 2))
     parts = (
         ExplainedPart("choice 0", (last,), "yes", said="is <b> it"),
