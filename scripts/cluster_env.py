@@ -103,7 +103,7 @@ def lay_out(folder: Path) -> list[str]:
     for package in distributions(imported()):
         named.append(f"{canonicalize_name(package.name)}=={package.version}")
         for file in package.files or ():
-            # What lies outside is commands, with the path of this environment in their first line.
+            # Files outside site-packages are console scripts bound to this environment: leave them out.
             if ".." not in file.parts and "__pycache__" not in file.parts:
                 place = packages / file
                 place.parent.mkdir(parents=True, exist_ok=True)

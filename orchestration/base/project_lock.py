@@ -1,6 +1,7 @@
 """A lock that allows one run per project; it names its holder and ends with the holder's process.
 
-A run's scratch files lie in a folder of the project, so that the next run can delete those of a killed run.
+A run's scratch files lie in a temporary folder of this project's own, so that the next run can delete those
+of a killed run.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _say(descriptor: int, path: Path, doing: str) -> None:
 
 @contextmanager
 def scratch_of(root: Path) -> Iterator[None]:
-    """Put temporary files of this process and its children into a folder of the project.
+    """Put files of this process and its children into a temporary folder of this project's own.
 
     Folders of dead processes are removed. Only the holder of the project's lock may call it.
 

@@ -14,7 +14,7 @@ _CAPTION = 2
 """The most lines of a caption."""
 _LABEL, _CELL = 30, 24
 """The characters after which a label and a cell wrap; words are not broken."""
-_SILENT = re.compile(r"|not (reported|compared)\b.*")
+_SILENT = re.compile(r"(not (reported|compared)\b.*)?")  # an empty cell too
 _MANY = 8
 
 
@@ -40,12 +40,13 @@ def on_terminal(table: Table, rest: str) -> str:
         if max(map(len, _drawn(heads, plain, [*columns, at]))) <= WIDTH:
             columns.append(at)
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(plain)}
-    more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
+    hidden = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
+    ends = [f"{hidden} more: {rest}"] if hidden else []
     caption = wrap(table.caption, WIDTH)
     if len(caption) > _CAPTION:
         caption = wrap(table.caption.partition(". ")[0] + ".", WIDTH)[:_CAPTION]
-        more = more or "The caption says"
-    return "\n".join([*_drawn(heads, plain, columns), *caption, *([f"{more} more: {rest}"] if more else [])])
+        ends = ends or [f"The caption says more: {rest}"]
+    return "\n".join([*_drawn(heads, plain, columns), *caption, *ends])
 
 
 def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterable[int]) -> list[str]:

@@ -141,11 +141,11 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         holder = f"run {run.run_id}" if run else ""
         with project_lock(find_root(), holder), held_open(context.instance):
             self._opened = workspace = self.open()
-            if not run or run.job_name != VERIFY:  # which names all damage
+            if not run or run.job_name != VERIFY:  # the verify job reports all damage itself
                 self._require_record(workspace)
             if run and context.instance:
                 settings, digest = settings_of(workspace)
-                # The command has already read them.
+                # A command tags the run with the settings that it read; they must still be the same.
                 if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)

@@ -72,19 +72,19 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
-def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> list[Answers]:
+def write_answers(workspace: Workspace, explain_cases: Each, out: Path, keep: Keep) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
-        each: explains the answers, which takes most of the time: meanwhile the page of another benchmark is
-            written.
+        explain_cases: explains the answers, which takes most of the time: meanwhile the page of another
+            benchmark is written.
         out: the report's folder.
         keep: makes a benchmark's part, or knows it.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
 
     def made(benchmark: Benchmark, file: Path) -> Answers:
-        write = partial(_write, workspace, each, wordings, benchmark, file)
+        write = partial(_write, workspace, explain_cases, wordings, benchmark, file)
         subsets, limit, wrong = keep("answers", benchmark, file, write, out)
         counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
         return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
@@ -101,7 +101,7 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
 
 def _write(
     workspace: Workspace,
-    each: Each,
+    explain_cases: Each,
     wordings: Callable[[str], Wordings],
     benchmark: Benchmark,
     file: Path,
@@ -111,7 +111,7 @@ def _write(
     folder.mkdir(parents=True)
     answers, chosen = _counted(benchmark, file)
     shards: dict[str, int] = {}
-    for number, fragments in enumerate(_explanations(workspace, each, benchmark, chosen)):
+    for number, fragments in enumerate(_explanations(workspace, explain_cases, benchmark, chosen)):
         shards |= dict.fromkeys(fragments, number)
         call = f"explanations({number}, {_json(fragments)})\n"
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
@@ -213,7 +213,7 @@ def _limit(wrong: Sequence[int], most: int) -> int | None:
 
 
 def _explanations(
-    workspace: Workspace, each: Each, benchmark: Benchmark, rows: list[Row]
+    workspace: Workspace, explain_cases: Each, benchmark: Benchmark, rows: list[Row]
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
     if isinstance(benchmark, LanguageModel):
@@ -228,7 +228,7 @@ def _explanations(
         return
     rows_by_scene = by_scene(rows)
     full, shard = 0, dict[str, str]()
-    for key, fragment in each(benchmark, rows_by_scene, partial(reasons, benchmark, rows_by_scene)):
+    for key, fragment in explain_cases(benchmark, rows_by_scene, partial(reasons, benchmark, rows_by_scene)):
         shard[key] = fragment
         full += len(fragment)
         if full >= BYTES_A_SHARD:

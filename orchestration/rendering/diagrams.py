@@ -237,21 +237,23 @@ def forked(fork: Experiment) -> str:
     """Draw the paper's third figure: a log, its fork, and the deltas that only one arm has."""
     sheet, (shared, a, b) = Sheet(), (64, 32, 96)
 
-    def x(place: float) -> float:
-        return round(place * _WIDTH / 100, 1)
+    def x(tick: float) -> float:
+        return round(round(3 + 94 / (1 + fork.last) * tick, 2) * _WIDTH / 100, 1)
 
-    leaves, branch = x(fork.fork_x), x(fork.branch_x)
+    leaves, branch = x(fork.branch - 0.6), x(fork.branch)
     sheet.path(f"M0 {shared}H{leaves:g}L{branch:g} {a}H{_WIDTH}", MUTED)
     sheet.path(f"M{leaves:g} {shared}L{branch:g} {b}H{_WIDTH}", NS_DR)
     sheet.words(0, shared - 18, Line("shared log"))
     sheet.words(_WIDTH, a - 18, Line("arm A: no intervention"), "end")
     sheet.words(_WIDTH, b + 32, Line("arm B: do(X)", colour=NS_DR), "end")
     for tick in fork.ticks:
+        # From the branch on, ticks lie one further: the fork takes the width of one.
+        at = x(tick.tick + (tick.tick >= fork.branch))
         for y, events, prime in ((shared, tick.prefix, ""), (a, tick.a, ""), (b, tick.b, "'")):
             if events:
                 colour = NS_DR if any(not event.shared for event in events) and not tick.prefix else MUTED
-                sheet.path(f"M{x(tick.x) - 4:g} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", colour, colour)
-                sheet.words(x(tick.x), y + 17, Line(f"{tick.tick}{prime}", colour=MUTED), "middle")
+                sheet.path(f"M{at - 4:g} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", colour, colour)
+                sheet.words(at, y + 17, Line(f"{tick.tick}{prime}", colour=MUTED), "middle")
     star = "m0 -9l2.6 6.2 6.6 .6 -5 4.4 1.5 6.5 -5.7 -3.5 -5.7 3.5 1.5 -6.5 -5 -4.4 6.6 -.6z"
     sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
     sheet.bottom = b + 34

@@ -95,21 +95,23 @@ def write_report(
     workspace: Workspace,
     out: Path,
     known: Stages | None = None,
-    each: Each | None = None,
+    explain_cases: Each | None = None,
     cache: PartCache | None = None,
 ) -> dict[str, int]:
-    """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
+    """Write the report of a run to a new folder: its first page, and a page for each number, benchmark and
+    scene.
 
     Args:
         known: the stages that it describes.
-        each: makes what is shown of a case; in this process unless given.
+        explain_cases: makes what is shown of cases; in this process unless given.
         cache: the parts of earlier reports; those that this code made unless given.
 
     Returns:
         How many of each there are.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
-    each, cache = each or partial(each_here, workspace), cache or PartCache(workspace.root, write_report)
+    explain_cases = explain_cases or partial(each_here, workspace)
+    cache = cache or PartCache(workspace.root, write_report)
     keep = cached_parts(workspace, known or {}, cache)
     out.mkdir()
     for name in SHARED:
@@ -119,10 +121,10 @@ def write_report(
     own = [name for name, benchmark in BENCHMARKS.items() if benchmark.profile(profile) == profile]
     files = {name: workspace.artifacts / metrics_file(name) for name in own}
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
-    with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
-        rest = beside.submit(_content, workspace, scores, out, cache)
-        answered = write_answers(workspace, each, out, keep)
-        videos = write_scenes(workspace, each, out, keep)
+    with ThreadPoolExecutor(1) as pool:  # the answers are made meanwhile
+        rest = pool.submit(_content, workspace, scores, out, cache)
+        answered = write_answers(workspace, explain_cases, out, keep)
+        videos = write_scenes(workspace, explain_cases, out, keep)
         content = rest.result()
     _write_numbers(
         jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
@@ -239,7 +241,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
         "FIRST": claims.FIRST,
         "SIGNS": claims.SIGNS,
         "lead": claims.lead(now),
-        "plot": forest({"": [*claims.official_scores(workspace)]}, low=0.3),
+        "plot": forest({"": [*claims.official_scores(workspace)]}, low=0.3, brief=True),
         "beaten": [*claims.beaten(workspace, every, now)],
         "official": kinds == {"official"},
         "generated": "generated" in kinds,
@@ -254,7 +256,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
         "curves": [
             (curve, Markup(figures.ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)
         ],
-        "falls": {study.name: study.figures(workspace) for study in STUDIES},
+        "study_figures": {study.name: study.figures(workspace) for study in STUDIES},
         "sections": sections,
         "measured_on": {
             section.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[section.name].source)]
@@ -292,11 +294,14 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
             yield report_table(name, title, table, scores, files)
 
 
-def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None) -> Forest:
+def forest(
+    groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None, brief: bool = False
+) -> Forest:
     """The forest plot of groups of labelled numbers: measurements with intervals, and published figures.
 
     Args:
         low: where the axis begins, as a proportion; by default below the least value.
+        brief: say a published figure without the measured difference.
     """
     every = [score for numbers in groups.values() for _, score in numbers]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
@@ -306,15 +311,14 @@ def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | Non
     def place(value: float) -> float:
         return round(100 * (value - start) / (1 - start), 2)
 
-    def row(label: str, score: Score) -> ForestRow:
+    def row(text: str, score: Score) -> ForestRow:
         x = None if score.accuracy is None else place(score.accuracy)
         interval = score.wilson and (place(score.wilson[0]), place(score.wilson[1]))
-        said = claims.mark_text if low is not None else None
         marks = [
-            (who, place(value), said(score.name, who, value) if said else stated(score, who))
+            (who, place(value), claims.mark_text(score.name, who, value) if brief else stated(score, who))
             for who, value in score.published.items()
         ]
-        return ForestRow(score, label, x, interval, marks)
+        return ForestRow(score, text, x, interval, marks)
 
     rows = [(title, [row(*of) for of in numbers]) for title, numbers in groups.items()]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * start) - 1, -20)]

@@ -29,26 +29,26 @@ class ScenePage(NamedTuple):
     stages: Counter[str]
 
 
-def write_scenes(workspace: Workspace, each: Each, out: Path, keep: Keep) -> list[ScenePage]:
+def write_scenes(workspace: Workspace, explain_cases: Each, out: Path, keep: Keep) -> list[ScenePage]:
     """Write the pages of all benchmarks that give some and have answers, into the report's folder."""
     profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
         file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
-            make = partial(_write, each, benchmark, pages, profile, file)
+            make = partial(_write, explain_cases, benchmark, pages, profile, file)
             for scene, place, wrong, stages in keep(pages.folder, benchmark, file, make, out):
                 written.append(ScenePage(scene, place, wrong, Counter(stages)))
     return written
 
 
 def _write(
-    each: Each, benchmark: Explained, pages: ScenePages, profile: str, file: Path, out: Path
+    explain_cases: Each, benchmark: Explained, pages: ScenePages, profile: str, file: Path, out: Path
 ) -> list[ScenePage]:
     (out / pages.folder).mkdir()
     rows_by_scene, written = by_scene(_chosen(file, pages.most)), list[ScenePage]()
     work = partial(scene_page, benchmark, pages, profile, rows_by_scene)
-    for page, text in each(benchmark, rows_by_scene, work):
+    for page, text in explain_cases(benchmark, rows_by_scene, work):
         written.append(ScenePage(*page))
         (out / written[-1].place).write_text(text, "utf-8")
     return written

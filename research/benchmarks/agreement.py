@@ -16,7 +16,7 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.foretold import TRACKED, tracks_of
-from research.benchmarks.truths import INPUTS, TABLE, FilmedData, happening, held_beside, true_events
+from research.benchmarks.truths import INPUTS, TABLE, FilmedData, compared_fields, happening, true_events
 from research.domains.foretold import CORRECT, WRONG
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
@@ -99,7 +99,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
                 by_subset[f"{methods}.{option.kind}"].append((option.said[first], option.said[second]))
     for subset, verdicts in sorted(by_subset.items()):
         place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
-        yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
+        yield Row(benchmark=NAME, split=split, subset=subset, **place, **compared_fields(verdicts))
 
 
 def shared(who: str, rows: Rows) -> tuple[int, int]:

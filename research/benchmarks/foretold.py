@@ -18,7 +18,7 @@ from orchestration.scoring.counting import Metric, Rows
 from research.benchmarks import OFFICIAL, truths
 from research.benchmarks.perceived import PARAMETERS
 from research.domains import foretold as domain
-from research.domains.perception.calibrate import is_aside
+from research.domains.perception.calibrate import is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import examined
@@ -107,7 +107,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for way, end in _WAYS.items():
             subset = f"{medium}.{at}{end}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
-            pairs = truths.held_beside(domain.compared(truth, at, told[way]))
+            pairs = truths.compared_fields(domain.compared(truth, at, told[way]))
             unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
@@ -127,7 +127,7 @@ def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
 def f1_kept_out(rows: Rows) -> tuple[int, int]:
     """F1 in the videos that neither a weight of perception nor the vote was fitted to."""
     scene = int(rows[0].scene)
-    return f1(rows) if is_aside(scene) and not (scene >= FITTED_FROM and scene % 2 == 0) else (0, 0)
+    return f1(rows) if is_kept_out(scene) and not (scene >= FITTED_FROM and scene % 2 == 0) else (0, 0)
 
 
 def precision(rows: Rows) -> tuple[int, int]:

@@ -96,9 +96,9 @@ CLEVRER_VALIDATION = replace(
 )
 
 
-def is_aside(case: bm.Case) -> bool:
-    """Tell whether a case is asked of a video that is kept from every fit of perception."""
-    return bool(case.questions) and calibrate.is_aside(int(case.scene))
+def is_kept_out(case: bm.Case) -> bool:
+    """Tell whether a case is asked of a video that is kept out of every fit of perception."""
+    return bool(case.questions) and calibrate.is_kept_out(int(case.scene))
 
 
 PERCEIVED_ASIDE = replace(
@@ -108,7 +108,7 @@ PERCEIVED_ASIDE = replace(
     numbers=bm.per_choice("perceived_aside", "explanatory"),
     form="perceived_aside/SCENE/QUESTION",
     rows=partial(bm.named_rows, "perceived_aside", PERCEIVED.rows),
-    asks=is_aside,
+    asks=is_kept_out,
     examples={},
     pages=(),
     declared={},

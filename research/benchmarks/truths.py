@@ -19,7 +19,7 @@ from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.perceived import PARAMETERS, perceived_video
 from research.domains.foretold import UNSEEN
-from research.domains.perception.calibrate import is_aside
+from research.domains.perception.calibrate import is_kept_out
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
@@ -36,7 +36,7 @@ from substrate.domains.rows import ChoiceRow, Row
 SEED = 20
 """The seed that picks the questions and words them."""
 EVERY = 20
-"""The step of the scenes asked about; scenes with proposals that are kept from every fit are added."""
+"""The step of the scenes asked about; scenes with proposals that are kept out of every fit are added."""
 TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
 """The sources of answers: the true events, the most probable perceived log, all possible perceived logs, and
 a method that follows no chain.
@@ -96,7 +96,7 @@ def happening(record: tuple[str, bytes]) -> bool:
 
 def sampled(scene: int, seen: bool) -> bool:
     """Tell whether a scene is asked about, given whether it has proposals."""
-    return scene % EVERY == 0 or (seen and is_aside(scene))
+    return scene % EVERY == 0 or (seen and is_kept_out(scene))
 
 
 def proposals_of(files: bm.Files, names: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -176,11 +176,11 @@ def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
     for row, rival in zip(rows[: len(questions)], shared, strict=True):
         pairs = zip(rival.choices or (), row.choices or (), strict=True)
         verdicts = [(str(choice.answer), str(true.expected)) for choice, true in pairs]
-        rows.append(replace(row, subset=SHARING, **held_beside(verdicts)))
+        rows.append(replace(row, subset=SHARING, **compared_fields(verdicts)))
     return sorted(rows, key=_by_question)
 
 
-def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def compared_fields(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The fields of a row, from each option's predicted and expected value.
 
     The row is right if each option is unseen or as expected.
@@ -206,7 +206,7 @@ def wordings(
 
 def kept_out(rows: Rows) -> tuple[int, int]:
     """The score of a row, in the videos that no weight of perception was fitted to."""
-    return RIGHT.measure(rows) if is_aside(int(rows[0].scene)) else (0, 0)
+    return RIGHT.measure(rows) if is_kept_out(int(rows[0].scene)) else (0, 0)
 
 
 def constant(rows: Rows) -> tuple[int, int]:
@@ -214,7 +214,7 @@ def constant(rows: Rows) -> tuple[int, int]:
     return int(rows[0].expected in CONSTANTS), 1
 
 
-def always_wrong(rows: Rows) -> tuple[int, int]:
+def always_says_wrong(rows: Rows) -> tuple[int, int]:
     """The score of answering "wrong" to each option."""
     choices = rows[0].choices
     return sum(choice.expected == "wrong" for choice in choices), len(choices)
@@ -270,7 +270,7 @@ DESCRIPTIVE = bm.Interpreted(
     no_interval=(TRUTH,),
     about={
         "answers": "A row a question: answered from the true, the perceived, and all possible events.",
-        "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
+        "scores": "Accuracy from true, perceived and all possible events; the true ones have no interval.",
         MEASURED_ON: MADE_HERE,
     },
 )
@@ -298,7 +298,7 @@ FROM_TRUTH = bm.Interpreted(
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),
-        "always_wrong": Metric(always_wrong),
+        "always_wrong": Metric(always_says_wrong),
         **{name: Metric(measure) for name, measure in CHAINS.items()},
     },
     about={

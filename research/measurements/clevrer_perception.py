@@ -28,7 +28,7 @@ from orchestration.scoring.statistics import wilson
 from research.benchmarks.truths import sampled
 from research.domains import foretold
 from research.domains.foretelling.sight import BELIEF as LIKELY
-from research.domains.perception.calibrate import fit_belief, is_aside
+from research.domains.perception.calibrate import fit_belief, is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
 from research.domains.perception.masks import looks_of
@@ -249,7 +249,7 @@ def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
         for at in FRAMES_KNOWN
     }
     parts = {
-        "kept aside": is_aside,
+        "kept aside": is_kept_out,
         "kept aside, without those whose tracks the vote's weights were fitted to": is_unseen,
         "that `foretold` asks about": names.__contains__,
     }
@@ -264,7 +264,7 @@ def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
 
 def is_unseen(number: int) -> bool:
     """Tell whether nothing was fitted to a video: no weight of perception, and no weight of the vote."""
-    return is_aside(number) and not (number % 2 == 0 and number in TRACKED)
+    return is_kept_out(number) and not (number % 2 == 0 and number in TRACKED)
 
 
 def foretold_by(
@@ -318,7 +318,7 @@ def main() -> int:
     if given.part == "future":
         say("".join(future(data, real)))
     elif given.part == "aside":
-        judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
+        judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_kept_out)]
         report("Kept aside from every fit", judged, questions_of)
         say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
     else:
@@ -331,7 +331,7 @@ def main() -> int:
 
 def is_developed(number: int) -> bool:
     """Tell whether a video may be fitted to."""
-    return not is_aside(number)
+    return not is_kept_out(number)
 
 
 if __name__ == "__main__":

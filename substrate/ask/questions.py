@@ -158,11 +158,11 @@ def _held(
     object_: Term | None = None,
 ) -> tuple[list[History], list[int]]:
     """The histories of a property's triples that held at a tick, and the positions that made them hold."""
-    histories = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
-    return histories, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in histories]
+    held = [h for h in _histories_of(tbox, log, general, subject, object_) if h.holds(tick)]
+    return held, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in held]
 
 
-def _told(
+def _histories_of(
     tbox: TBox, log: EventLog, general: ox.NamedNode, subject: Node | None = None, object_: Term | None = None
 ) -> list[History]:
     """The histories of all triples that ever had a property or one of its subproperties."""
@@ -182,10 +182,10 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
     before = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
     pair = arms(log, tick, made("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
-    told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
+    events = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
     lost, gained = (
         "; ".join(sorted(_event(tbox, *key[:2]) for key in here if key not in there))
-        for here, there in (told, told[::-1])
+        for here, there in (events, events[::-1])
     )
     happens = f"{gained or 'nothing'} instead of {lost}" if lost else gained
     knowing = [_knowing_from(tbox, arm, tick) for arm in pair]
@@ -197,14 +197,14 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
     return (
         f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
         "; ".join(filter(None, parts)) or "nothing else",
-        {o.position for key, o in told[0].items() if key not in told[1]} | set(gone.values()),
+        {o.position for key, o in events[0].items() if key not in events[1]} | set(gone.values()),
     )
 
 
 def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:
     """Pairs of an agent and a fact that it knows at ``tick`` or later, with the delta of first knowing it."""
     first_known: dict[tuple[Term, Term], int] = {}
-    for h in _told(tbox, log, AWARE_OF):
+    for h in _histories_of(tbox, log, AWARE_OF):
         if any(i.end is None or i.end > tick for i in h.intervals):
             first_known.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
     return first_known
@@ -245,8 +245,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     >>> [len({answer.template for answer in survey(box, log)}) for box, log in logs]
     [6, 6]
     """
-    told = occurrences(log, tbox)
-    first = {o.kind: o for o in reversed(told)}
+    first = {o.kind: o for o in reversed(occurrences(log, tbox))}
     about: list[tuple[str, dict[str, Any]]] = []
     for kind in _sorted(first):
         own = {"kind": kind, "participants": first[kind].participants}
@@ -254,7 +253,8 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
         others = {o.participants for o in first.values() if o.kind != kind}
         for who in sorted(others, key=lambda who: _names(tbox, who)):
             about.append(("happened", {"kind": kind, "participants": who}))
-    knowing, placed = ([h for h in _told(tbox, log, word) if h.intervals] for word in (AWARE_OF, LOCATION))
+    general = (AWARE_OF, LOCATION)
+    knowing, placed = ([h for h in _histories_of(tbox, log, word) if h.intervals] for word in general)
     for tick in sorted({0, log.last_tick // 2, log.last_tick}):
         for fact in _sorted({h.triple[2] for h in knowing}):
             about += [(name, {"fact": fact, "tick": tick}) for name in ("who_knew", "learned_from")]
@@ -268,11 +268,11 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     return [ask(tbox, log, name, **words) for name, words in about]
 
 
-def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
+def _numbered(events: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
     """Occurrences by class, participants and number of earlier repeats, which keeps repeats apart."""
     before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
     numbered = {}
-    for o in told:
+    for o in events:
         key = (o.kind, o.participants)
         numbered[*key, before[key]] = o
         before[key] += 1

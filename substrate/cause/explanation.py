@@ -182,9 +182,9 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def told(self, full: bool = False) -> Iterator[tuple[ExplainedPart, list[ToldStep]]]:
         """The steps of each part in words; ``full`` as for :meth:`text`."""
-        for part, told in zip(self.parts, _told(self.parts), strict=True):
+        for part, cited in zip(self.parts, _cited_before(self.parts), strict=True):
             steps: list[ToldStep] = []
-            for step, before in zip(part.steps, told, strict=True):
+            for step, before in zip(part.steps, cited, strict=True):
                 took, gave = (text if full else _clipped(text) for text in (", ".join(step.took), step.gave))
                 reasons = [*self._reasons(step, before, full)]
                 steps.append(ToldStep(step.name, took, gave, step.query, reasons))
@@ -273,18 +273,18 @@ def short(term: Term, names: Mapping[str, str]) -> str:
     return str(term)
 
 
-def _told(parts: Sequence[ExplainedPart]) -> list[list[str]]:
+def _cited_before(parts: Sequence[ExplainedPart]) -> list[list[str]]:
     """For each step, the name of an earlier step with the same deltas; empty if there is none."""
     first: dict[tuple[Evidence, ...], tuple[ExplainedPart, int]] = {}
-    told: list[list[str]] = []
+    cited: list[list[str]] = []
     for part in parts:
-        told.append([])
+        cited.append([])
         for number, step in enumerate(part.steps):
             there, earlier = first.setdefault(step.evidence, (part, number))
             new = not step.evidence or (there is part and earlier == number)
             place = f"step {earlier}" + (f" of {there.title}" if there is not part else "")
-            told[-1].append("" if new else place)
-    return told
+            cited[-1].append("" if new else place)
+    return cited
 
 
 def _clipped(text: str, most: int = _MOST_CHARACTERS) -> str:

@@ -151,7 +151,8 @@ class Difference(NamedTuple):
 def diff(log: DeltaSequence, a: int, b: int) -> Difference:
     """The difference of the states at two ticks of a log; ``b`` may lie before ``a``.
 
-    Once the log has its index, this costs only the deltas between the two.
+    Once the log has its index, this costs only the deltas between the two. :func:`difference` compares two
+    states.
 
     >>> import pyoxigraph as ox
     >>> from substrate import EventLog, Op
@@ -172,7 +173,7 @@ def diff(log: DeltaSequence, a: int, b: int) -> Difference:
 
 
 def difference(a: State, b: State) -> Difference:
-    """The difference of two states, which may belong to different logs.
+    """The difference of two states, which may belong to different logs; :func:`diff` compares ticks of a log.
 
     >>> from substrate import EventLog
     >>> bool(difference(EventLog().state(), EventLog().state()))

@@ -15,12 +15,11 @@ from substrate.rules.limits import deactivated, owner, sh, terms
 from substrate.sparql.guard import checked
 from substrate.sparql.tokens import tokens
 
+# The terms of logs and memories; a TBox needs none of them.
+_OF_LOGS = {"awaits", "branch", "digest", "parent", "position", "Insertion", "Retraction"}
 CORE_TERMS = frozenset(
     {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
-    | {
-        NAMESPACE + name
-        for name in ("tick", "position", "parent", "branch", "digest", "Insertion", "Retraction")
-    }
+    | {NAMESPACE + name for name in ("tick", *_OF_LOGS)}
 )
 """The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
@@ -55,9 +54,11 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     # A TBox may use its own namespace as its name: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
-        known = "awareOf, content, defeasible, exogenous, location, participant, recipient, retract, source"
+        known = {term.removeprefix(NAMESPACE) for term in CORE_TERMS if term.startswith(NAMESPACE)}
         what = f"the core has no term {unknown.removeprefix(NAMESPACE)!r}"
-        raise TBoxError(what, where=(name,), hint=f"Use one of {known}, tick, Event")
+        # Properties first, as their names begin small.
+        hint = f"Use one of {', '.join(sorted(known - _OF_LOGS, key=str.swapcase))}"
+        raise TBoxError(what, where=(name,), hint=hint)
 
 
 def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None:
@@ -85,8 +86,9 @@ def _gives_this(query: str, aims: bool) -> bool:
     text = " ".join(token for kind, token, _ in tokens(query) if kind in ("word", "variable", "mark"))
     this = re.compile(r"[?$]this\b")
     anywhere = this.search(text)
-    while text != (text := re.sub(r"\([^()]*\)", "", text)):
-        pass
+    innermost = re.compile(r"\([^()]*\)")
+    while innermost.search(text):
+        text = innermost.sub("", text)
     selects = re.findall(r"\bSELECT\b(.*?)(?:\bWHERE\b|\{)", text, re.IGNORECASE)
     return bool(selects) and all(
         this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if aims else selects)

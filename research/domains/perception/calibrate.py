@@ -4,8 +4,8 @@
 
 PROPOSALS is a folder or zip of NS-DR's proposals. ANNOTATIONS, a folder or zip of official annotations of
 some of their videos, determines the camera. EVENTS, files of true events, determine the weights of the
-evidence. A fifth of the videos is kept aside: videos whose number leaves :data:`ASIDE` when divided by
-:data:`PARTS` are not read.
+evidence. A fifth of the videos is kept out of every fit: videos whose number leaves :data:`ASIDE` when
+divided by :data:`PARTS` are not read.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from substrate.domains.clevrer.format import SHAPES, Annotation, annotation_name
 PARTS, ASIDE = 5, 4
 
 
-def is_aside(video: int) -> bool:
+def is_kept_out(video: int) -> bool:
     """Tell whether a video is kept out of every fit.
 
-    >>> [video for video in range(10) if is_aside(video)]
+    >>> [video for video in range(10) if is_kept_out(video)]
     [4, 9]
     """
     return video % PARTS == ASIDE
@@ -47,7 +47,7 @@ def is_aside(video: int) -> bool:
 
 def developed(proposals: Path, camera: Camera) -> Iterator[Video]:
     """The videos that may be fitted to, examined."""
-    numbers = [number for number in proposal_names(proposals) if not is_aside(number)]
+    numbers = [number for number in proposal_names(proposals) if not is_kept_out(number)]
     for name, video in read_videos(proposals, numbers):
         yield examined(video, name, camera=camera)
 
@@ -96,7 +96,7 @@ class Pose(NamedTuple):
 
 def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
     """Every proposal of an annotated video that is clear of the border, with the state of its body."""
-    films = {film.scene_index: film for film in annotations if not is_aside(film.scene_index)}
+    films = {film.scene_index: film for film in annotations if not is_kept_out(film.scene_index)}
     poses: list[Pose] = []
     for name, video in read_videos(proposals, films):
         film, seen = films[video.video_index], sightings(video, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
-from math import hypot
+from math import dist, hypot
 
 import msgspec
 import numpy as np
@@ -20,10 +20,10 @@ from research.domains.perception.paths import Path, contact_distances, prepare
 Pair = tuple[int, int]
 """Two objects by their indices among the paths, the lower first."""
 
-_NEAR, _SLACK = 0.3, 0.12
-"""A pair may have touched where its distance is below contact plus the first (units), and below the larger
-of contact and its least distance plus the second.
-"""
+_NEAR = 0.3
+"""A pair may have touched only where its distance is below contact plus this (units),"""
+_SLACK = 0.12
+"""and below the larger of contact and its least distance, plus this (units)."""
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0
@@ -33,9 +33,13 @@ _TAKEN, _DROPPED = 20.0, 8.0
 _ROUNDS = 12
 _GHOST = 14
 """Frames over which two bodies are extrapolated through each other."""
+_FINE = 14
+"""The most frames of a pair that are all weighed; of more, every fourth, then those near the best."""
+_AROUND = 14
+"""Frames before and after a contact that may explain the paths as well as it does."""
 _AGREE = 6.0
 """A contact's other frames are plausible up to this loss of gain."""
-_NONE = 99
+_NO_OTHER = 99  # frames to the nearest other contact if there is none: more than any that matters
 
 
 class Contact(msgspec.Struct, frozen=True):
@@ -111,7 +115,7 @@ class _Search:
         off = max(0.0, distance - far, near - distance)
         return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
 
-    def prepare(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
+    def prefit(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
         """Fit at once all paths that :meth:`gains` compares for the wanted contacts."""
         paths: dict[int, list[list[int]]] = {}
         for pair, frames in wanted.items():
@@ -123,15 +127,15 @@ class _Search:
     def best(self, pairs: Collection[Pair]) -> dict[Pair, tuple[float, int]]:
         """The highest gain of each pair's contact, and its frame."""
         when = {pair: self.when[pair] for pair in pairs}
-        frames = {pair: some if len(some) <= _GHOST else some[::4] for pair, some in when.items()}
-        self.prepare(frames)
+        frames = {pair: some if len(some) <= _FINE else some[::4] for pair, some in when.items()}
+        self.prefit(frames)
         best = {pair: self._most(pair, some) for pair, some in frames.items()}
         finer = {
             pair: [frame for frame in some if abs(frame - best[pair][1]) <= 3]
             for pair, some in when.items()
-            if len(some) > _GHOST
+            if len(some) > _FINE
         }
-        self.prepare(finer)
+        self.prefit(finer)
         return best | {pair: self._most(pair, some) for pair, some in finer.items()}
 
     def _most(self, pair: Pair, frames: Iterable[int]) -> tuple[float, int]:
@@ -174,15 +178,10 @@ class _Search:
         (ax, ay), (bx, by) = ((new[0] - old[0], new[1] - old[1]) for old, new in zip(was, now, strict=True))
         changes = hypot(ax, ay), hypot(bx, by)
         away = self.distances[pair]
-        ghost = min(
-            hypot(p[0] - q[0], p[1] - q[1])
-            for p, q in (
-                (before[0].at(then), before[1].at(then))
-                for then in range(frame, min(frame + _GHOST, len(away)))
-            )
-        )
+        flown = range(frame, min(frame + _GHOST, len(away)))
+        ghost = min(dist(before[0].at(then), before[1].at(then)) for then in flown)
         others = [abs(then - frame) for body in pair for then in self.blows(body, pair)]
-        around = [then for then in self.when[pair] if abs(then - frame) <= _GHOST]
+        around = [then for then in self.when[pair] if abs(then - frame) <= _AROUND]
         alike = [then for then in around if self.gains(pair, then)[0] > gain - _AGREE]
         _, first, second = self.gains(pair, frame)
         return Contact(
@@ -201,7 +200,7 @@ class _Search:
             pushes=(-(ax * nx + ay * ny), bx * nx + by * ny),
             unbalanced=hypot(ax + bx, ay + by) / (sum(changes) + 0.05),
             seen=(min(piece.count for piece in before), min(piece.count for piece in after)),
-            other=min(others, default=_NONE),
+            other=min(others, default=_NO_OTHER),
             chosen=pair in self.taken,
         )
 
@@ -215,9 +214,9 @@ def contacts(paths: list[Path], frames: int) -> list[Contact]:
     """
     search = _Search(paths, frames)
     best = search.run()
-    search.prepare(
+    search.prefit(
         {
-            pair: [then for then in search.when[pair] if abs(then - at) <= _GHOST]
+            pair: [then for then in search.when[pair] if abs(then - at) <= _AROUND]
             for pair, (_, at) in best.items()
         }
     )

@@ -40,7 +40,9 @@ def _one_relation(reader: Reader, side: str, given: dict[str, str], missed: str)
 
 
 class _Axis(NamedTuple):
-    """An order, and the relations across it, which keep a place's rank (above keeps left and right)."""
+    """An order, and the relations across it, which keep a place's rank: going up does not change what is left
+    or right.
+    """
 
     forward: str
     backward: str
@@ -55,7 +57,8 @@ class _Axis(NamedTuple):
     def rigid(self) -> list[str]:
         """Every relation that a chain along this axis may use.
 
-        Without relations across it, an order is walked one way only: a chain that turns back proves no size.
+        Without relations across it, an order is walked one way only: that a is bigger than b, and c is bigger
+        than b, says nothing of a and c.
         """
         across = [name.strip(":") for name in self.level.split("|") if name]
         return list(map(term, (self.forward, self.backward, *across) if across else (self.forward,)))

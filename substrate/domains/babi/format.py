@@ -142,6 +142,7 @@ def _line(raw: str, number: int, stories: list[list[Statement | Question]]) -> S
     elif not stories or identifier <= stories[-1][-1].id:
         hint = "IDs start at 1 in every story and increase"
         raise FormatError(f"ID {identifier} does not follow", hint=hint)
+    # The match has lost the empty fields at the line's end.
     text, *gold = (part.strip() for part in raw.partition(" ")[2].split("\t"))
     if not gold and not text.endswith("?"):
         return Statement(identifier, number, text)

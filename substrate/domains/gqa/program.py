@@ -39,7 +39,10 @@ class Named(NamedTuple):
 
 
 class Related(NamedTuple):
-    """An object in one of some relations; ``subject`` says whether it is the relation's subject."""
+    """An object in one of some relations; ``subject`` says whether it is the relation's subject.
+
+    A program's direction ``s`` or ``_`` makes it the subject; ``o`` makes it the relation's object.
+    """
 
     target: Named
     relations: tuple[str, ...]
@@ -95,7 +98,7 @@ def _related(text: str) -> Related:
         raise ValueError("is not `name,relation,s|o`")
     name, *relations, direction = parts
     if direction not in ("s", "o", ANYTHING):
-        raise ValueError(f"ends in {direction!r}, not in s or o")
+        raise ValueError(f"ends in {direction!r}, not in s, o or _")
     words = _words(",".join(relations))
     if not all(words):
         raise ValueError("has a blank relation")
@@ -129,6 +132,11 @@ def _word(text: str) -> str:
     return text.strip()
 
 
+def _family(text: str) -> str | None:
+    """The attribute family of a comparison whose operation does not name it."""
+    return text.strip() or None
+
+
 def _nothing(_: str) -> None:
     """Parse the argument of an operation that has none."""
 
@@ -146,10 +154,10 @@ SIGNATURES: dict[str, Signature] = {
     "choose": Signature((_O,), _W, _options),
     "choose name": Signature((_O,), _W, _options),
     "choose rel": Signature((_O,), _W, _related),
-    "compare": Signature((_O, _O), _W, _nothing),
+    "compare": Signature((_O, _O), _W, _family),
     "common": Signature((_O, _O), _W, _nothing),
-    "same": Signature((_O, _O), _T, _nothing),
-    "different": Signature((_O, _O), _T, _nothing),
+    "same": Signature((_O, _O), _T, _family),
+    "different": Signature((_O, _O), _T, _family),
     "all same": Signature((_O,), _T, _word),
     "all different": Signature((_O,), _T, _word),
     "and": Signature((_T, _T), _T, _nothing),
@@ -215,8 +223,8 @@ def _typed(index: int, step: Operation, done: Mapping[int, Instruction]) -> Inst
     if operation == "choose rel" and len(argument.relations) < 2:
         what = f"the argument {step.argument!r} leaves no choice"
         raise ProgramError(what, hint="Separate relations by |")
-    if operation in ("same", "different", "compare"):
-        family = family or text
+    if signature.parse is _family:
+        family = family or argument
         if not family:
             hint = "Name an attribute family, as in `same color`"
             raise ProgramError("does not say what is compared", hint=hint)

@@ -19,6 +19,7 @@ from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
 HORIZON = 13
+"""The tick before which the logs of invented worlds end."""
 Span = tuple[int, int | None]
 """The tick at which a fact begins to hold, and the tick at which it ends, if any."""
 
@@ -34,18 +35,15 @@ class Tick(NamedTuple):
     """The events of a tick, in the shared prefix or in the two arms."""
 
     tick: int
-    x: float
     prefix: list[Happening]
     a: list[Happening]
     b: list[Happening]
 
 
 class Experiment(NamedTuple):
-    """A twin experiment: prefix, branch, intervention and both arms; places are per cent of the width."""
+    """A twin experiment: prefix, branch, intervention and both arms."""
 
     branch: int
-    fork_x: float
-    branch_x: float
     intervention: str
     ticks: list[Tick]
     digests: tuple[str, str]
@@ -74,11 +72,6 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
     pair = arms(log, at, intervention, RuleEmitter(tbox))
     told = [_by_tick(tbox, arm) for arm in pair]
     last = max(arm.last_tick for arm in pair)
-
-    def place(tick: float) -> float:
-        """A tick's place; at the branch the axis leaves out one tick's width, for the fork itself."""
-        return round(3 + 94 / (1 + last) * tick, 2)
-
     ticks: list[Tick] = []
     differing = 0
     for tick in sorted(told[0].keys() | told[1].keys()):
@@ -86,9 +79,9 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         differing += ((a - b) + (b - a)).total()
         here, there = _happenings(a, b), _happenings(b, a)
         columns = (here, [], []) if tick < at else ([], here, there)
-        ticks.append(Tick(tick, place(tick + (tick >= at)), *columns))
+        ticks.append(Tick(tick, *columns))
     digests, facts = (pair[0].digest, pair[1].digest), _facts(tbox, pair)
-    return Experiment(at, place(at - 0.6), place(at), words, ticks, digests, differing, last, facts)
+    return Experiment(at, words, ticks, digests, differing, last, facts)
 
 
 def village_twin() -> Experiment:

@@ -20,8 +20,8 @@ class Measured(msgspec.Struct, frozen=True):
     objects: dict[int, int]
     shapes: dict[Shape, int]
     casts: dict[str, int]
-    """The actors of a scene by their number: L is launched, R rests; a small letter is first hit after the
-    video, if ever.
+    """The number of scenes with these actors, in order: L is launched, R rests; a small letter is first hit
+    after the video, if ever.
     """
     first: dict[int, int]
     """Frame of the first collision."""
@@ -42,8 +42,8 @@ class Measured(msgspec.Struct, frozen=True):
     """Spread of the logarithm of a mass."""
     kept_collisions: dict[int, float]
     kept_exits: dict[int, float]
-    """Shares of the generated scenes that are kept, by their collisions and by their exits; larger numbers as
-    the largest here.
+    """Shares of the generated scenes that are kept, by their collisions and by their exits; a number above
+    the largest listed counts as the largest.
     """
 
 

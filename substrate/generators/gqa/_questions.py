@@ -205,10 +205,11 @@ def _existence(speaker: Speaker, _: Refer) -> Iterator[Draft]:
         if name != other:
             second = Operation("select", f"{other} ({speaker.carried(others)}) ", [])
             steps = then((*exist, second), "exist", "?")
-            both = then(steps, "and", "", 1, 3)
+            a, b = len(exist) - 1, len(steps) - 1
+            both = then(steps, "and", "", a, b)
             yield Draft("logical", f"Are there both {name}s and {other}s?", both, yes(things and others))
             either = f"Is there either {a_thing} or {speaker.article(other)}?"
-            yield Draft("logical", either, then(steps, "or", "", 1, 3), yes(things or others))
+            yield Draft("logical", either, then(steps, "or", "", a, b), yes(things or others))
 
 
 def _comparisons(speaker: Speaker, refer: Refer) -> Iterator[Draft]:

@@ -57,6 +57,21 @@ def boxes(root: ElementTree.Element) -> Iterator[tuple[float, float, float, floa
             yield tuple(map(float, edge.groups()))  # pyright: ignore[reportReturnType]
 
 
+def test_the_arms_leave_the_shared_log_after_its_last_event_and_before_the_branch() -> None:
+    twin = village_twin()
+    drawn = " ".join(path.get("d", "") for path in ElementTree.fromstring(forked(twin)).iter(f"{SVG}path"))
+    events = re.findall(r"M([\d.]+) (\d+)a4 ", drawn)
+    shared = [float(x) + 4 for x, y in events if y == "64"]
+    in_arms = [float(x) + 4 for x, y in events if y != "64"]
+    assert len(shared) == sum(bool(tick.prefix) for tick in twin.ticks)
+    assert len(in_arms) == sum(bool(arm) for tick in twin.ticks for arm in (tick.a, tick.b))
+    assert shared + in_arms == sorted(shared + in_arms)
+    parting = re.findall(r"M0 64H([\d.]+)L([\d.]+) 32", drawn)
+    assert parting == re.findall(r"M([\d.]+) 64L([\d.]+) 96", drawn)
+    leaves, branch = map(float, parting[0])
+    assert max(shared) < leaves < branch < min(in_arms)
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_words_stay_in_their_boxes_and_apart(name: str) -> None:
     root = ElementTree.fromstring(DRAWN[name]())
