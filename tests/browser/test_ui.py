@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ import yaml
 from dagster_graphql import DagsterGraphQLClient
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from serving import serving
+from spark_cluster import free_port
 
 from orchestration.dagster.resources import box_of
 from orchestration.stages.graph import EVERY
@@ -72,9 +72,7 @@ def project(unchanged_project: Path, tmp_path_factory: pytest.TempPathFactory) -
 def server(project: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`substrate ui` on the project, started as scripts start jobs in the background; its address first."""
     root = project
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
         "DAGSTER_HOME": str(root / ".dagster"),
         "PYTHONPATH": str(ROOT),

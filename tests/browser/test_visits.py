@@ -16,9 +16,8 @@ from pathlib import Path
 import markdown
 import pytest
 from browsing import Opener, fits, grave, picture
-from commands import python
+from commands import ROOT, python
 from playwright.sync_api import Browser, Page, expect
-from projects import ROOT
 from shared_project import run
 
 pytestmark = pytest.mark.long

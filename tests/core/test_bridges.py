@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from logs import unfolded
 from pyoxigraph import BlankNode, Literal
 
-from substrate import EventLog, Namespace, TBox, unfold
+from substrate import EventLog, Namespace
 from substrate.adapters.bridges import to_arrow
 from substrate.base.extras import MissingExtraError
 from substrate.log import insert
@@ -19,8 +20,7 @@ V = Namespace("https://example.org/v#")
 
 def test_a_log_goes_through_parquet_and_a_data_frame(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra bridges")
-    box = TBox.load("village")
-    log = unfold(box, box.opening(), until=8)
+    _, log = unfolded("village", until=8)
     for value in ('two\nlines, "quoted"', 7, 2.5, True, datetime(2026, 2, 14, tzinfo=UTC)):
         insert(log, BlankNode("b"), V.says, value, tick=9)
     insert(log, V.ann, V.says, Literal("שלום", language="he"))

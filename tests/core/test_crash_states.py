@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from crash_states import Recorder
-from event_logs import log_of
+from logs import log_of
 
 from substrate import EventLog, LogError
 from substrate.log.repair import repair
@@ -19,10 +19,7 @@ from substrate.log.repair import repair
 CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "12"))
 """For each write that was not synced, how many ways to cut it off; the more, the more states."""
 LINES = [(tick, f'A <urn:s> <urn:p> "{tick}{"x" * (700 if tick % 3 else 5)}" .') for tick in range(12)]
-PREFIXES = [EventLog().digest]
-for last in range(len(LINES)):
-    log = log_of(LINES[: last + 1])
-    PREFIXES.append(log.digest)
+PREFIXES = [log_of(LINES[:end]).digest for end in range(len(LINES) + 1)]
 
 
 def appended(path: Path, record: Recorder) -> None:
@@ -46,9 +43,8 @@ def begun(path: Path, record: Recorder) -> None:
 def saved(path: Path, record: Recorder) -> None:
     """A log saved, and saved over, and appended to."""
     for before, after in pairwise((0, 3, 8)):
-        log = log_of(LINES[:after])
         record.allowed = frozenset([PREFIXES[before], PREFIXES[after]])
-        log.save(path)
+        log_of(LINES[:after]).save(path)
         record.allowed = frozenset([PREFIXES[after]])
     record.allowed = frozenset(PREFIXES[8:10])
     with EventLog.open(path) as log:
@@ -58,15 +54,13 @@ def saved(path: Path, record: Recorder) -> None:
 
 def cut_off(path: Path, record: Recorder) -> None:
     """A log that was cut off is opened, which moves the rest beside it, and goes on."""
-    log = log_of(LINES[:4])
     record.allowed = frozenset([PREFIXES[0], PREFIXES[4]])
-    log.save(path)
+    log_of(LINES[:4]).save(path)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 30)
     record.durable_now()
     record.allowed = frozenset(PREFIXES[0:1] if path.suffix == ".gz" else PREFIXES[3:4])
-    with EventLog.open(path) as log:
-        pass
+    EventLog.open(path).close()
 
 
 @pytest.mark.filterwarnings("ignore::substrate.log.event_log.TornTailWarning")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from logs import unfolded
 from pyoxigraph import Dataset, RdfFormat, parse
 
-from substrate import EventLog, LogError, TBox, unfold
+from substrate import EventLog, LogError, TBox
 from substrate.log import from_state, to_turtle
 
 
 @pytest.fixture(scope="module")
 def log() -> EventLog:
-    box = TBox.load("village")
-    village = unfold(box, box.opening(), until=8)
+    _, village = unfolded("village", until=8)
+    said = 'A _:b <urn:p> <<( _:b <urn:q> "שלום"@he--rtl )>> .'
     village.extend_lines(
-        [
-            (9, 'A _:b <urn:p> <<( _:b <urn:q> "שלום"@he--rtl )>> .'),
-            (9, "D <urn:village:sam> <urn:substrate:village:at> <urn:village:park> ."),
-        ]
+        [(9, said), (9, "D <urn:village:sam> <urn:substrate:village:at> <urn:village:park> .")]
     )
     return village
 

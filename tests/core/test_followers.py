@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from event_logs import log_of
+from commands import started
+from logs import log_of
 
 from substrate import Assert, EventLog, LogError, Namespace, fork
 from substrate.log.event_log import TornTailWarning
 from substrate.log.journal import TornTail
 
-ROOT = Path(__file__).resolve().parents[2]
 V = Namespace("urn:")
 
 
@@ -43,8 +42,7 @@ def test_a_reader_follows_a_writer_append_by_append(tmp_path: Path, suffix: str)
 
 
 def test_a_reader_follows_a_fork_that_was_empty_when_it_was_read(tmp_path: Path) -> None:
-    log = log_of([line(0, "a")])
-    branch = fork(log, 1, Assert((V.a, V.b, V.c)))
+    branch = fork(log_of([line(0, "a")]), 1, Assert((V.a, V.b, V.c)))
     (tmp_path / "log.rdfp").touch()
     reader = EventLog.read(tmp_path / "log.rdfp")
     branch.save(tmp_path / "log.rdfp")
@@ -74,8 +72,7 @@ def test_half_an_append_is_left_for_the_next_time(tmp_path: Path, suffix: str) -
 def test_a_log_of_long_and_short_transactions_is_read_cut_off_anywhere(tmp_path: Path, suffix: str) -> None:
     path, cut = tmp_path / f"log{suffix}", tmp_path / f"cut{suffix}"
     sizes = [1, 20_000, 1, 1, 9, 3_000, 1]
-    whole = EventLog()
-    ends = [0]
+    whole, ends = EventLog(), [0]
     for tick, size in enumerate(sizes):
         whole.extend_lines([line(tick, f"{tick}-{number}") for number in range(size)])
         whole.save(path)
@@ -108,7 +105,7 @@ with EventLog.open({str(path)!r}) as log:
     for number in range(50):
         log.extend_lines([(number, f'A <urn:s> <urn:p> "{{number}}" .')])
 """
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as writer:
+    with started(sys.executable, "-c", code) as writer:
         while writer.poll() is None:
             reader.refresh()
             assert [delta.tick for delta in reader] == list(range(len(reader)))
@@ -119,9 +116,7 @@ with EventLog.open({str(path)!r}) as log:
 
 def test_what_does_not_go_on_from_the_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.rdfp"
-    first, other = EventLog(), EventLog()
-    first.extend_lines([line(0, "a"), line(1, "b")])
-    other.extend_lines([line(0, "x"), line(1, "b"), line(2, "c")])
+    first, other = (log_of(map(line, range(len(names)), names)) for names in ("ab", "xbc"))
     first.save(path)
     reader = EventLog.read(path)
     other.save(path)

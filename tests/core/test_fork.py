@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 import pytest
-from event_logs import log_of
+from logs import box_of, log_of, unfolded
 from pyoxigraph import Literal, NamedNode, Triple
 
 from substrate import (
@@ -25,10 +25,8 @@ from substrate import (
     RuleEmitter,
     Simulation,
     State,
-    TBox,
     TBoxError,
     fork,
-    unfold,
 )
 from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
@@ -103,9 +101,8 @@ class Counter:
 
 def test_a_simulator_goes_on_from_the_intervened_state(log: EventLog) -> None:
     branch = fork(log, 3, Assert((ANN, COUNT, Literal(40))), Simulation(Counter()))
-    assert [d.triple[2] for d in branch if d.triple[1] == COUNT] == [
-        Literal(value) for value in (40, 41, 42, 43)
-    ]
+    counted = [d.triple[2] for d in branch if d.triple[1] == COUNT]
+    assert counted == [Literal(value) for value in (40, 41, 42, 43)]
     assert branch.last_tick == log.last_tick
     assert not [d for d in branch if d.tick >= 3 and d.triple[1] == LOCATION], (
         "what was observed is not replayed beside a simulator"
@@ -145,8 +142,7 @@ def test_what_was_observed_does_not_move_who_was_put_elsewhere(log: EventLog) ->
 
 @pytest.mark.parametrize("name", ["village", "clinical"])
 def test_a_fork_by_rules_at_tick_0_keeps_the_world(name: str) -> None:
-    tbox = TBox.load(name)
-    log = unfold(tbox, tbox.opening(), until=8)
+    tbox, log = unfolded(name, until=8)
     for whole in (log, EventLog.from_patch(log.to_patch())):
         assert fork(whole, 0, emitter=RuleEmitter(tbox)).digest == log.digest
     unsaid = EventLog(log)
@@ -165,8 +161,7 @@ VILLAGE, V, E = "village", "urn:substrate:village:", "urn:village:"
     ],
 )
 def test_a_branch_is_held_against_its_tbox(agent: str, predicate: str, object_: str, why: str) -> None:
-    tbox = TBox.load(VILLAGE)
-    log = unfold(tbox, tbox.opening(), until=8)
+    tbox, log = unfolded(VILLAGE, until=8)
     made = Assert((NamedNode(E + agent), NamedNode(V + predicate), NamedNode(E + object_)))
     with pytest.raises(InterventionError, match=why) as caught:
         fork(log, 5, made, RuleEmitter(tbox))
@@ -175,13 +170,9 @@ def test_a_branch_is_held_against_its_tbox(agent: str, predicate: str, object_: 
 
 
 def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
-    tbox = TBox(
-        "t",
-        """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+    tbox = box_of("""
         :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] .
-        :split a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :at :b } WHERE { ?a :splits $tick }" .
-        """,
-    )
+        :split a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :at :b } WHERE { ?a :splits $tick }" .""")
     log = EventLog()
     walker, at, splits = (NamedNode(f"urn:t:{name}") for name in ("w", "at", "splits"))
     log.insert(walker, RDF_TYPE, NamedNode("urn:t:Walker"))
@@ -196,29 +187,20 @@ def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
 
 @pytest.mark.parametrize("installed", [pytest.param(True, marks=shapes), False])
 def test_a_shape_beyond_the_fast_check_is_pyshacls(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    tbox = TBox(
-        "t",
-        """@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-        :Fast sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] .
-        :Slow sh:targetSubjectsOf :in ; sh:property [ sh:path :in ; sh:maxCount 1 ] .""",
-    )
+    fast = ":Fast sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] ."
+    slow = ":Slow sh:targetSubjectsOf :in ; sh:property [ sh:path :in ; sh:maxCount 1 ] ."
+    tbox = box_of(fast + slow, "urn:")
     log, at, within = EventLog(), NamedNode("urn:at"), NamedNode("urn:in")
-    for fact in [
-        (ANN, RDF_TYPE, NamedNode("urn:Walker")),
-        (ANN, at, CAFE),
-        (BO, within, CAFE),
-        (BO, within, PARK),
-    ]:
+    log.insert(ANN, RDF_TYPE, NamedNode("urn:Walker"), tick=0)
+    for fact in [(ANN, at, CAFE), (BO, within, CAFE), (BO, within, PARK)]:
         log.insert(*fact, tick=0)
     if not installed:
         monkeypatch.setitem(sys.modules, "pyshacl", None)
     with pytest.raises(InterventionError, match=r"<urn:cafe>, <urn:park>: .*shape <urn:Fast>"):
         fork(log, 1, Assert((ANN, at, PARK)), RuleEmitter(tbox))
     steps = [Assert((ANN, within, place)) for place in (CAFE, PARK)]
-    error, why = (
-        (InterventionError, "urn:ann.*Slow") if installed else (MissingExtraError, "can check <urn:Slow>")
-    )
-    with pytest.raises(error, match=why) as caught:
+    error = InterventionError if installed else MissingExtraError
+    with pytest.raises(error, match="urn:ann.*Slow" if installed else "can check <urn:Slow>") as caught:
         fork(log, 1, None, RuleEmitter(tbox), interventions=steps)
     assert "urn:bo" not in str(caught.value), "a violation from before the fork is not the fork's"
     assert len(fork(log, 1, None, RuleEmitter(tbox), interventions=steps, check=False)) == len(log) + 2

@@ -6,21 +6,16 @@ from itertools import product
 
 import pyoxigraph as ox
 import pytest
-from event_logs import log_of
+from logs import log_of, unfolded
 
-from substrate import EventLog, ParameterError, TBox, unfold
+from substrate import ParameterError
 from substrate.ask import occurrences, solutions
 from substrate.cause.ancestry import Event, ancestors
 
 
-def _log() -> EventLog:
-    return log_of([(0, "A <urn:ann> <urn:in> <urn:cafe> ."), (2, "A <urn:bo> <urn:in> <urn:cafe> .")])
-
-
 @pytest.mark.parametrize("name", ["village", "clinical"])
 def test_functions_of_sparql_are_the_librarys_own(name: str) -> None:
-    box = TBox.load(name)
-    log = unfold(box, box.opening(), until=8)
+    box, log = unfolded(name, until=8)
     events = occurrences(log, box)
     ancestry = ancestors(Event(event.node, event.tick, event.participants) for event in events)
     people = sorted({who for event in events for who in event.participants}, key=str)
@@ -42,7 +37,7 @@ def test_functions_of_sparql_are_the_librarys_own(name: str) -> None:
 
 
 def test_a_function_that_is_misused_says_so() -> None:
-    log = _log()
+    log = log_of([(0, "A <urn:ann> <urn:in> <urn:cafe> ."), (2, "A <urn:bo> <urn:in> <urn:cafe> .")])
     with pytest.raises(ParameterError, match="core:asOf does not take 2 terms"):
         solutions(log, "SELECT * { ?s ?p ?o FILTER(core:asOf(?s, ?p)) }")
     with pytest.raises(ParameterError, match="is no tick"):

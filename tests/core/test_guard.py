@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from event_logs import log_of
-from serving import serving
+from logs import log_of
+from serving import Quiet, serving
 
 from substrate import State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
@@ -19,8 +19,7 @@ from substrate.sparql.tokens import deepest
 
 @pytest.fixture(scope="module")
 def state() -> State:
-    log = log_of((0, f'A <urn:s{i}> <urn:p> "{i}" .') for i in range(1000))
-    return log.state()
+    return log_of((0, f'A <urn:s{i}> <urn:p> "{i}" .') for i in range(1000)).state()
 
 
 @pytest.fixture
@@ -28,16 +27,13 @@ def foreign() -> Iterator[tuple[str, list[str]]]:
     """A SPARQL endpoint elsewhere, and the requests that reached it."""
     requests: list[str] = []
 
-    class Endpoint(BaseHTTPRequestHandler):
+    class Endpoint(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             requests.append(self.path)
             self.send_response(200)
             self.send_header("Content-Type", "application/sparql-results+json")
             self.end_headers()
             self.wfile.write(b'{"head": {"vars": ["s"]}, "results": {"bindings": [{}]}}')
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
 
     with serving(HTTPServer(("127.0.0.1", 0), Endpoint)) as server:
         yield f"http://127.0.0.1:{server.server_port}/", requests

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 import pyoxigraph as ox
 import pytest
+from logs import PREFIXES
 
 from substrate import Delta, EventLog, Op, Simulation, State, TBox, TBoxError, Triple, fork
 from substrate.base.errors import LogError
 from substrate.rules.lint import lint
 
 TERM = ox.NamedNode("urn:die")
-OPENING = """
-@prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix : <urn:t:> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+OPENING = f"""{PREFIXES}@prefix : <urn:t:> .
 :Person a owl:Class . :next a owl:ObjectProperty .
 :knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
 """
@@ -27,8 +26,7 @@ def rule(construct: str) -> TBox:
 
 @pytest.mark.parametrize("name", ["clevrer", "comphy", "gqa", "babi", "village", "clinical"])
 def test_shipped_tboxes_are_clean(name: str) -> None:
-    box = TBox.load(name)
-    assert lint(box) == []
+    assert lint(TBox.load(name)) == []
 
 
 def test_each_core_term_that_an_error_offers_is_known() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from logs import PREFIXES
 from pyoxigraph import Literal
 
 from substrate import EventLog, LogError, Namespace, ParameterError, TBox
@@ -230,13 +231,9 @@ def test_a_functional_property_is_looked_at_when_something_is_observed() -> None
         Memory(contradictions="guess")  # type: ignore[arg-type]
 
 
-_STATED = """
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix core: <urn:substrate:> .
-@prefix v: <urn:v:> .
+_STATED = f"""{PREFIXES}@prefix v: <urn:v:> .
 v:Cat owl:disjointWith v:Dog . v:Puppy rdfs:subClassOf v:Dog .
-v:age rdfs:range <http://www.w3.org/2001/XMLSchema#integer> . v:owner rdfs:range v:Person .
+v:age rdfs:range xsd:integer . v:owner rdfs:range v:Person .
 v:Person owl:disjointWith v:Cat .
 v:Team rdfs:subClassOf [ owl:onProperty v:lead ; owl:maxCardinality 2 ] .
 v:at a owl:FunctionalProperty . v:suspects core:defeasible true .

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from event_logs import log_of
+from logs import box_of, log_of
 from pyoxigraph import NamedNode
 
-from substrate import EventLog, MergeError, Namespace, ParameterError, TBox, conflicts, fork, merge
+from substrate import EventLog, MergeError, Namespace, ParameterError, conflicts, fork, merge
 from substrate.base.vocabulary import AWARE_OF
 from substrate.branch import Conflict, merge_base
 from substrate.branch.merge import Side
@@ -115,17 +115,13 @@ def test_logs_that_have_nothing_in_common_are_united(log: EventLog) -> None:
 
 
 def test_the_predicates_with_one_value_are_read_from_a_tbox() -> None:
-    box = TBox(
-        "places",
-        """@prefix : <urn:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-        @prefix sh: <http://www.w3.org/ns/shacl#> .
+    places = """
         :in a owl:FunctionalProperty . :age a owl:DatatypeProperty .
         :Person a owl:Class ;
             sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .
         :Other sh:targetSubjectsOf :in ;
-            sh:node [ sh:and ( [ sh:property [ sh:path :boss ; sh:maxCount 1 ] ] ) ] .""",
-    )
-    assert box.functional == {V["in"], V.mood, V.boss}
+            sh:node [ sh:and ( [ sh:property [ sh:path :boss ; sh:maxCount 1 ] ] ) ] ."""
+    assert box_of(places, "urn:").functional == {V["in"], V.mood, V.boss}
 
 
 def test_two_agents_memories_are_merged_with_their_records() -> None:

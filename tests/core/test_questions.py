@@ -5,31 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from event_logs import log_of
+from logs import PREFIXES, box_of, log_of, unfolded
 from pyoxigraph import NamedNode
 
 from substrate import EventLog, ParameterError, TBox, ancestors, unfold
 from substrate.ask import ask, chains, occurrences
 
-GARDEN = """
-@prefix : <urn:garden:> . @prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+GARDEN = f"""{PREFIXES}@prefix : <urn:garden:> .
 :Bee a owl:Class . :Flower a owl:Class .
 :Dance a owl:Class ; rdfs:subClassOf core:Event ; rdfs:label "dance" .
 :dancer rdfs:subPropertyOf core:participant .
 :on rdfs:subPropertyOf core:location .
 :smells rdfs:subPropertyOf core:awareOf .
 :Bee sh:rule [ a sh:SPARQLRule ; rdfs:label "dance" ;
-    sh:construct '''CONSTRUCT { ?dance a :Dance ; :dancer $this } WHERE {
-        $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }''' ] .
+    sh:construct '''CONSTRUCT {{ ?dance a :Dance ; :dancer $this }} WHERE {{
+        $this :smells ?f . FILTER($tick = 2) BIND(IRI(CONCAT(STR($this), ':dance')) AS ?dance) }}''' ] .
 :maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose .
 :rose a :Flower ; rdfs:label "the rose is open" .
 """
 
 
 def test_the_village_in_words() -> None:
-    box = TBox.load("village")
-    log = unfold(box, box.opening(), until=13)
+    box, log = unfolded("village", until=13)
     party, john, sam = (NamedNode(f"urn:village:{name}") for name in ("party", "john", "sam"))
     knowing = [ask(box, log, "who_knew", fact=party, tick=t).answer for t in (0, 2, 7)]
     assert knowing == [
@@ -38,10 +35,8 @@ def test_the_village_in_words() -> None:
         "Isabella Rodriguez, John Lin, Klaus Mueller",
     ]
     told = ask(box, log, "learned_from", fact=party, tick=8)
-    assert (
-        "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0"
-        in told.answer.split("; ")
-    )
+    way = "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0"
+    assert way in told.answer.split("; ")
     assert {log[p].tick for p in told.evidence} == {0, 2, 6, 8}
     assert ask(box, log, "learned_from", fact=sam, tick=8).answer == "nobody knew"
     meeting = NamedNode("urn:substrate:village:Meeting")
@@ -57,20 +52,15 @@ def test_the_village_in_words() -> None:
 
 
 def test_events_of_any_domain_have_an_ancestry() -> None:
-    box = TBox.load("clinical")
-    log = unfold(box, box.opening(), until=13)
+    box, log = unfolded("clinical", until=13)
     told = occurrences(log, box)
     recovery = next(o for o in told if box.label(o.kind) == "recovery")
-    causes = {
-        box.label(o.kind) for o in told if o.node in ancestors(o.event for o in told)[recovery.node].events
-    }
+    ancestry = ancestors(o.event for o in told)[recovery.node]
+    causes = {box.label(o.kind) for o in told if o.node in ancestry.events}
     assert causes == {"treatment"}, "the briefing is of the treatment's own tick, and so no ancestor"
 
 
 SILENT = """
-@prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix sh: <http://www.w3.org/ns/shacl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <urn:silent:> .
 :Person a owl:Class . :Secret a owl:Class . :next a owl:ObjectProperty ; core:exogenous true .
 :knows a owl:ObjectProperty ; rdfs:subPropertyOf core:awareOf .
 :spread a sh:SPARQLRule ;
@@ -81,7 +71,7 @@ SILENT = """
 
 
 def test_who_loses_a_fact_is_told_where_no_event_tells_it() -> None:
-    box = TBox("silent", SILENT)
+    box = box_of(SILENT, "urn:silent:")
     given = box.opening()
     given.extend_lines(
         (tick, f"A <urn:silent:{a}> <urn:silent:next> <urn:silent:{b}> .")
@@ -110,24 +100,16 @@ def test_one_of_two_like_events_that_is_lost_is_a_difference(tmp_path: Path) -> 
     log = unfold(box, box.opening(), until=6)
     assert [o.tick for o in occurrences(log, box)] == [2, 4]
     maya, rose = NamedNode("urn:garden:maya"), NamedNode("urn:garden:rose")
-    assert (
-        ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3).answer
-        == "nothing instead of dance of Maya"
-    )
+    what_if = ask(box, log, "without_knowing", agent=maya, fact=rose, tick=3)
+    assert what_if.answer == "nothing instead of dance of Maya"
 
 
 def gossip(*lines: tuple[int, str]) -> tuple[TBox, EventLog]:
-    log = log_of(
-        (
-            tick,
-            " ".join(
-                part if part in "AD" or part[0] == "<" else f"<urn:village:{part}>" for part in line.split()
-            )
-            + " .",
-        )
-        for tick, line in lines
-    )
-    return TBox.load("village"), log
+    def spelled(line: str) -> str:
+        parts = (part if part in "AD" or part[0] == "<" else f"<urn:village:{part}>" for part in line.split())
+        return " ".join((*parts, "."))
+
+    return TBox.load("village"), log_of((tick, spelled(line)) for tick, line in lines)
 
 
 KNOWS = "<urn:substrate:village:knows>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -52,11 +51,6 @@ EVENTS = (
     '{"scene_index": 3, "n_frames": 9, "objects": [{"color": "red", "material": "metal", "shape": "cube", '
     '"id": 0}], "in_outs": [], "collisions": []}'
 )
-
-
-def limited(code: str, limits: str) -> subprocess.CompletedProcess[str]:
-    """Run a little code under limits of its own."""
-    return python("-c", code, SUBSTRATE_LIMITS=limits)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +202,7 @@ def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
     packed = tmp_path / "file.gz"
     packed.write_bytes(gzip.compress(os.urandom(150).hex().encode()))
     code = f"from pathlib import Path; import substrate.base.inputs as r; r.read_bytes(Path({str(packed)!r}))"
-    result = limited(code, limits)
+    result = python("-c", code, SUBSTRATE_LIMITS=limits)
     assert message in result.stderr
     assert (result.returncode == 0) is (message == "")
 
@@ -235,7 +229,7 @@ def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
 )
 def test_depth_time_and_memory_are_of_the_same_set(limits: str, code: str, message: str) -> None:
     names = "from pathlib import Path; from orchestration.base.yaml_text import *; from substrate import *; "
-    result = limited(f"{names}from substrate.sparql import *; {code}", limits)
+    result = python("-c", f"{names}from substrate.sparql import *; {code}", SUBSTRATE_LIMITS=limits)
     assert message in result.stderr, result.stderr
     assert result.stderr.splitlines()[-1].startswith("substrate."), "an error of the project's own"
 

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
-from commands import python
-from event_logs import log_of
+from commands import ROOT, python
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from logs import log_of
 
 from substrate import Assert, EventLog, LogError, fork
 
-ROOT = Path(__file__).resolve().parents[2]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 
 

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from event_logs import log_of
+from logs import PREFIXES, box_of, log_of, unfolded
 
-from substrate import Assert, EventLog, Memory, Namespace, RuleEmitter, TBox, TBoxError, fork, unfold
+from substrate import Assert, EventLog, Memory, Namespace, RuleEmitter, TBox, TBoxError, fork
 from substrate.base.vocabulary import RDF_TYPE
 
 V, E = "urn:substrate:village:", "urn:village:"
@@ -26,8 +26,7 @@ shapes = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra sh
 @shapes
 @pytest.mark.parametrize("name", ["village", "clinical"])
 def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
-    box = TBox.load(name)
-    log = unfold(box, box.opening(), until=13)
+    box, log = unfolded(name, until=13)
     for tick in (0, 6, 13):
         assert box.validate(log.state(tick), log) == []
 
@@ -49,10 +48,7 @@ def test_a_violation_names_focus_path_value_and_the_delta() -> None:
     assert earlier.tick == 1
 
 
-FAULTY = """
-@prefix ex: <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+FAULTY = f"""{PREFIXES}@prefix ex: <http://example.org/> .
 ex:Sound a sh:NodeShape ; sh:targetClass ex:VAV ; sh:property [ sh:path ex:hasPoint ; sh:minCount 1 ] .
 ex:S a sh:NodeShape ; sh:targetClass ex:VAV ; """
 POINTS = [
@@ -79,16 +75,14 @@ POINTS = [
     ],
 )
 def test_a_shape_that_cannot_be_checked_is_named_with_its_fault(shape: str, fault: str) -> None:
-    log = log_of(POINTS)
     with pytest.raises(TBoxError, match=rf"^faulty: shape <http://example\.org/S>: .*{fault}"):
-        TBox("faulty", FAULTY + shape).validate(log.state())
+        TBox("faulty", FAULTY + shape).validate(log_of(POINTS).state())
 
 
 @shapes
 def test_a_date_that_is_none_is_a_violation_and_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
-    log = EventLog()
     when = '"2013-04-25T118:09:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
-    log.extend_lines([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
+    log = log_of([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
     box = TBox("dated", f"{FAULTY}sh:property [ sh:path ex:when ; sh:datatype xsd:dateTime ] .")
     assert [violation.value for violation in box.validate(log.state())] == [when]
     assert "Traceback" not in "".join(capfd.readouterr())
@@ -150,28 +144,18 @@ ONE = "sh:path :mail ; sh:maxCount 1"
     ],
 )
 def test_a_memory_ends_what_an_active_shape_forbids_and_no_other_fact(shape: str, most: int) -> None:
-    head = "@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> ."
-    box = TBox("t", f"{head} :S a sh:NodeShape ; sh:targetClass :A ; {shape} .")
+    box = box_of(f":S a sh:NodeShape ; sh:targetClass :A ; {shape} .", "urn:")
     memory, both = Memory(EventLog(), box, contradictions="end"), EventLog()
-    for fact in (
-        (N.ann, RDF_TYPE, N.A),
-        (N.ann, N.team, N.red),
-        (N.ann, N.mail, "one"),
-        (N.ann, N.mail, "two"),
-    ):
-        memory.observe(*fact)
-        both.insert(*fact)
+    for predicate, value in ((RDF_TYPE, N.A), (N.team, N.red), (N.mail, "one"), (N.mail, "two")):
+        memory.observe(N.ann, predicate, value)
+        both.insert(N.ann, predicate, value)
     assert len(list(memory.as_of().match(N.ann, N.mail))) == most
     assert (not find_spec("pyshacl")) or bool(box.validate(both.state())) is (most == 1)
 
 
 @pytest.mark.parametrize("limit", ['"one"', '"1.5"', ":one", "-1", '""'])
 def test_a_limit_that_is_no_number_names_its_shape(limit: str) -> None:
-    box = TBox(
-        "t",
-        f"""@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-        :S sh:targetClass :C ; sh:property [ sh:path :p ; sh:maxCount {limit} ] .""",
-    )
+    box = box_of(f":S sh:targetClass :C ; sh:property [ sh:path :p ; sh:maxCount {limit} ] .", "urn:")
     memory = Memory(EventLog(), box, contradictions="refuse")
     for change in (
         lambda: memory.observe(N.x, N.p, N.y),

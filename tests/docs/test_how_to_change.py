@@ -6,9 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from commands import python
+from commands import ROOT, python
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-to-change.md"
 SEEN = """
 import msgspec

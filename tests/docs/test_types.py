@@ -9,9 +9,8 @@ import sys
 from glob import glob
 from pathlib import Path
 
-from commands import python
+from commands import ROOT, python
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/tutorial.md", *sorted(glob("docs/how-to-*.md", root_dir=ROOT)))
 _FILE = re.compile(r"# (\S+\.py)\n")
 

@@ -36,11 +36,8 @@ print(json.dumps({"counts": counts, "last": log.last_tick, "digest": log.digest}
 
 
 def run(seed: int, hash_seed: int) -> dict[str, Any]:
-    return json.loads(
-        python(
-            "-c", PROGRAM, seed, PYTHONHASHSEED=str(hash_seed), PYTHONPATH=os.pathsep.join(sys.path)
-        ).stdout
-    )
+    path = os.pathsep.join(sys.path)
+    return json.loads(python("-c", PROGRAM, seed, PYTHONHASHSEED=str(hash_seed), PYTHONPATH=path).stdout)
 
 
 def test_two_seeded_runs_have_as_many_triples_after_20_ticks() -> None:

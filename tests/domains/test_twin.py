@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from msgspec.structs import replace
-from twin_specs import small_specs, twin_specs
+from twin_specs import day, small_specs, twin_specs
 
 from substrate.base.errors import FormatError, InterventionError
 from substrate.branch.fork import fork
@@ -16,11 +16,9 @@ from substrate.domains.smallville.format import (
     Agent,
     ArmIntervention,
     Gold,
-    Named,
     Plan,
     Query,
     Spec,
-    Village,
     check,
     read_specs,
 )
@@ -123,15 +121,8 @@ def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
         assert [row.correct for row in rows] == [False, False]
 
 
-VILLAGE = Village(
-    6,
-    [Named(p, p) for p in ("cafe", "park")],
-    [Named("news", "there is news")],
-    [
-        Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")]),
-        Agent("bo", "Bo", "park", [], [Plan(2, "cafe", "news")]),
-    ],
-)
+ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
+VILLAGE = day(ANN, Agent("bo", "Bo", "park", [], [Plan(2, "cafe", "news")]), horizon=6)
 
 
 def asked(act: ArmIntervention, query: Query | None = None, branch: int = 2) -> Spec:

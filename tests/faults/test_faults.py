@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from clevrer_scenes import annotation
 from commands import invoke, require_failed, started
-from event_logs import log_of
+from logs import log_of, unfolded
 
-from substrate import EventLog, TBox, unfold
+from substrate import EventLog
 from substrate.base.files import clear_leftovers
 
 pytestmark = pytest.mark.long
@@ -63,10 +63,8 @@ def start(*arguments: object, room: int | None = None, code: str = "") -> subpro
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Inputs of every command: a log of 2,000 deltas, a scene of many questions."""
     folder = tmp_path_factory.mktemp("inputs")
-    log = log_of((i, f"A <urn:s{i}> <urn:p> <urn:o> .") for i in range(2000))
-    log.save(folder / "log.rdfp")
-    box = TBox.load("village")
-    unfold(box, box.opening(), until=13).save(folder / "village.rdfp")
+    log_of((i, f"A <urn:s{i}> <urn:p> <urn:o> .") for i in range(2000)).save(folder / "log.rdfp")
+    unfolded("village", until=13)[1].save(folder / "village.rdfp")
     (folder / "annotations").mkdir()
     (folder / "annotations" / "annotation_00007.json").write_text(
         json.dumps(annotation([(0, 1, 30)])), "utf-8"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import invoke, told
-from event_logs import log_of
+from logs import log_of
 
 from substrate import EventLog
 

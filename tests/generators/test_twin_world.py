@@ -6,17 +6,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from twin_specs import twin_specs
+from twin_specs import day, twin_specs
 
 from substrate.domains.smallville.format import (
     INTERVENTIONS,
     Agent,
     ArmIntervention,
     Gold,
-    Named,
     Plan,
     Query,
-    Village,
     check,
     read_gold,
     read_specs,
@@ -73,15 +71,6 @@ def test_the_file_reads_back_and_its_datasheet_counts_it(tmp_path: Path) -> None
     assert f"the two arms differ in {differing} of 18" in told
 
 
-def day(*agents: Agent, horizon: int = 4) -> Village:
-    return Village(
-        horizon,
-        [Named(p, p) for p in ("cafe", "park", "pub")],
-        [Named("news", "there is news")],
-        list(agents),
-    )
-
-
 ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
 BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news")])
 
@@ -89,10 +78,8 @@ BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news
 def test_what_happens_within_a_tick() -> None:
     """Read off by hand: Ann reaches Bo at tick 2, too late for his plan then, in time for the next."""
     told = history(day(ANN, BO))
-    assert told.places == {
-        "ann": ["cafe", "cafe", "park", "park", "park"],
-        "bo": ["park", "park", "park", "pub", "pub"],
-    }
+    walks = (["cafe", "cafe", "park", "park", "park"], ["park", "park", "park", "pub", "pub"])
+    assert told.places == dict(zip(("ann", "bo"), walks, strict=True))
     assert [bool(facts) for facts in told.knowledge["bo"]] == [False, False, True, True, True]
 
 

@@ -5,14 +5,10 @@ Imports inside functions count, since they only hide a circle; those for type ch
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import grimp
 import networkx
 import pytest
 from commands import python
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +52,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
         "from orchestration.stages.graph import STAGES\n"
         "print([(name, stage.outs, stage.needs) for name, stage in STAGES.items()])"
     )
-    outputs = {python("-c", program, *order).stdout.splitlines()[-1] for order in orders}
-    assert len(outputs) == 1
+    assert len({python("-c", program, *order).stdout.splitlines()[-1] for order in orders}) == 1
 
 
 @pytest.mark.parametrize(

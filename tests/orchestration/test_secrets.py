@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from serving import serving
+from serving import Quiet, serving
 
 from orchestration.base.http import Patience
 from orchestration.fetch.downloads import fetch
@@ -26,15 +26,12 @@ def mirror() -> Iterator[str]:
     """A mirror that asks for a user and a password, with one file."""
     expected = "Basic " + base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             there = self.headers.get("Authorization") == expected and self.path == "/a.txt"
             self.send_response(200 if there else 404)
             self.end_headers()
             self.wfile.write(b"content" if there else b"")
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
 
     with serving(HTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://ann:{quote(PASSWORD, '')}@127.0.0.1:{server.server_port}"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from event_logs import log_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from logs import box_of, log_of
 from pyoxigraph import NamedNode
 
-from substrate import Delta, EventLog, InterventionError, Op, RuleEmitter, TBox, fork, unfold
+from substrate import Delta, EventLog, InterventionError, Op, RuleEmitter, fork, unfold
 from substrate.branch.interventions import INTERVENTIONS, made
 
 thorough = settings(max_examples=150)
 Facts = set[tuple[str, str, str]]
 AT, KNOWS = "at", "knows"
 PEOPLE, PLACES, FACTS = ("ann", "bo", "nobody"), ("home", "cafe", "nowhere"), ("party", "secret")
-TOWN = TBox(
-    "town",
-    """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> .
-    @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+TOWN = box_of("""
     :Person a owl:Class . :Place a owl:Class . :Fact a owl:Class .
     :at rdfs:domain :Person ; rdfs:range :Place . :knows rdfs:domain :Person ; rdfs:range :Fact .
     :hears core:exogenous true .
@@ -30,8 +27,7 @@ TOWN = TBox(
     :tell a sh:SPARQLRule ; sh:construct '''CONSTRUCT { ?b :knows ?fact }
         WHERE { ?a :knows ?fact ; :at ?place . ?b a :Person ; :at ?place }''' .
     :ann a :Person ; :at :home . :bo a :Person ; :at :cafe ; :knows :secret .
-    :home a :Place . :cafe a :Place . :party a :Fact . :secret a :Fact .""",
-)
+    :home a :Place . :cafe a :Place . :party a :Fact . :secret a :Fact .""")
 PLACED = {("ann", "home"), ("bo", "cafe")}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 import pytest
-from event_logs import log_of
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from logs import box_of, log_of
 
 from substrate import Delta, EventLog, Op, RuleEmitter, State, TBox, TBoxError, fork, unfold
 from substrate.base.delta import triple_of
@@ -76,11 +76,7 @@ def queries(draw: st.DrawFn) -> str:
 @st.composite
 def boxes(draw: st.DrawFn) -> TBox:
     """A TBox of up to three rules, some of which stand on a class."""
-    lines = [
-        "@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> .",
-        "@prefix owl: <http://www.w3.org/2002/07/owl#> . :p core:exogenous true .",
-        ":K a owl:Class . :S a sh:NodeShape ; sh:targetClass :K .",
-    ]
+    lines = [":p core:exogenous true . :K a owl:Class . :S a sh:NodeShape ; sh:targetClass :K ."]
     for number in range(draw(st.integers(1, 3))):
         kinds = draw(
             st.sampled_from([("sh:construct",), ("core:retract",), ("sh:construct", "core:retract")])
@@ -90,7 +86,7 @@ def boxes(draw: st.DrawFn) -> TBox:
             body = body.replace("?a", "$this")
             lines.append(f":S sh:rule :rule{number} .")
         lines.append(f":rule{number} a sh:SPARQLRule ; sh:order {number} ; {body} .")
-    return TBox("t", "\n".join(lines))
+    return box_of("\n".join(lines))
 
 
 facts = st.builds(
@@ -146,13 +142,6 @@ def _unfolded(tbox: TBox, outside: EventLog) -> EventLog:
     return log
 
 
-def _box(*lines: str) -> TBox:
-    prefixes = (
-        "@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> ."
-    )
-    return TBox("t", "\n".join((prefixes, *lines)))
-
-
 LOOKS = ":looks a sh:SPARQLRule ; sh:construct 'CONSTRUCT { ?a :p ?a } WHERE { ?a :r ?b }' ."
 ENDS = (
     ":ends a sh:SPARQLRule ; core:retract "
@@ -163,9 +152,9 @@ NUMBER = '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 @thorough
 @given(tbox=boxes(), outside=logs)
-@example(_box(LOOKS), _log([(1, "A", "<urn:t:x> <urn:t:r> _:b")]))
+@example(box_of(LOOKS), _log([(1, "A", "<urn:t:x> <urn:t:r> _:b")]))
 @example(
-    _box(ENDS), _log([(0, "A", "<urn:t:x> <urn:t:p> <urn:t:x>"), (1, "A", f"<urn:t:x> <urn:t:q> {NUMBER}")])
+    box_of(ENDS), _log([(0, "A", "<urn:t:x> <urn:t:p> <urn:t:x>"), (1, "A", f"<urn:t:x> <urn:t:q> {NUMBER}")])
 )
 def test_what_changed_is_enough(tbox: TBox, outside: EventLog) -> None:
     try:

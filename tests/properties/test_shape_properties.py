@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 import pytest
-from event_logs import log_of
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from logs import PREFIXES, box_of, log_of
 from pyoxigraph import Quad, RdfFormat, parse
 
-from substrate import Assert, InterventionError, Retract, RuleEmitter, TBox, TBoxError, fork, unfold
+from substrate import Assert, InterventionError, Retract, RuleEmitter, TBoxError, fork, unfold
 from substrate.base.delta import triple_of
 
 pytestmark = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
-HEAD = """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . :A a owl:Class . :B a owl:Class . :V a owl:Class .
+HEAD = """:A a owl:Class . :B a owl:Class . :V a owl:Class .
 :rule a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?x <urn:t:p> ?y } WHERE { ?x <urn:t:r> ?y }" .
 :N a sh:NodeShape ; sh:property [ sh:path :q ; sh:maxCount 1 ] .
 :Gone a sh:NodeShape ; sh:deactivated true ; sh:property [ sh:path :q ; sh:maxCount 0 ] .
@@ -97,7 +95,7 @@ facts = st.one_of(
 
 
 def quad(fact: str) -> Quad:
-    return next(iter(parse(f"{HEAD[: HEAD.index(' :A')]} {fact} .", RdfFormat.TURTLE)))
+    return next(iter(parse(f"{PREFIXES} @prefix : <urn:t:> . {fact} .", RdfFormat.TURTLE)))
 
 
 @settings(max_examples=100)
@@ -110,7 +108,7 @@ def quad(fact: str) -> Quad:
 def test_a_fork_refuses_what_pyshacl_calls_a_violation(
     shapes: Sequence[str], below: bool, held: Sequence[str], changes: Sequence[str]
 ) -> None:
-    box = TBox("t", HEAD + ":B rdfs:subClassOf :A . " * below + "\n".join(shapes))
+    box = box_of(HEAD + ":B rdfs:subClassOf :A . " * below + "\n".join(shapes))
     given = log_of((0, f"A {quad(fact)} .") for fact in (*held, ":s :other :o"))
     log = unfold(box, given, until=0)
     steps = [(Retract if fact in held else Assert)(triple_of(quad(fact))) for fact in changes]

@@ -10,9 +10,9 @@ from itertools import islice
 
 import pyoxigraph as ox
 import pytest
-from event_logs import log_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from logs import log_of
 
 from substrate import (
     Assert,

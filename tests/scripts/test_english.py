@@ -5,14 +5,12 @@ from __future__ import annotations
 import doctest
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import ROOT, python
 from script_modules import script
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "english.py"
 
 Check = Callable[[str, str], tuple[int, str]]
 
@@ -21,14 +19,13 @@ Check = Callable[[str, str], tuple[int, str]]
 def check(tmp_path: Path) -> Check:
     """Give a project a file, and run the check: its exit code and its output."""
     (tmp_path / "scripts").mkdir()
-    shutil.copy(SCRIPT, tmp_path / "scripts")
+    shutil.copy(ROOT / "scripts/english.py", tmp_path / "scripts")
     (tmp_path / "prose").mkdir()
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
 
     def run(name: str, text: str) -> tuple[int, str]:
         (tmp_path / "prose" / name).write_text(text, "utf-8")
-        command = [sys.executable, tmp_path / "scripts" / "english.py", "prose"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = python(tmp_path / "scripts" / "english.py", "prose")
         return done.returncode, done.stdout
 
     return run

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pyoxigraph as ox
 from clevrer_scenes import annotation, event_record, question
+from logs import unfolded
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
@@ -34,7 +35,7 @@ from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
 from research.domains.perception.perceive import perceive
 from research.generators.proposals import proposals
-from substrate import EventLog, TBox, unfold
+from substrate import EventLog, TBox
 from substrate.adapters.memory_tools import READING, WRITING, Desk
 from substrate.base.numbered import sources_in
 from substrate.domains.babi.format import parse_stories
@@ -75,8 +76,7 @@ class Door(NamedTuple):
 @cache
 def village() -> EventLog:
     """A small log."""
-    box = TBox.load("village")
-    return unfold(box, box.opening(), until=3)
+    return unfolded("village", until=3)[1]
 
 
 def _annotation() -> bytes:

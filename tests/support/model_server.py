@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from serving import serving
+from serving import Quiet, serving
 
 Answer = Callable[[dict[str, Any]], str]
 """From a request's body to the content of the reply."""
@@ -63,13 +63,10 @@ class ModelServer(ThreadingHTTPServer):
         """A client that went away, or was killed, is no error of the server's."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Quiet, BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # head and body are two writes, and the second would wait 40 ms
     server: ModelServer  # pyright: ignore[reportIncompatibleVariableOverride]  # it is always one
-
-    def log_message(self, format: str, *args: object) -> None:  # the base class names it
-        pass
 
     def do_GET(self) -> None:  # the base class names it
         listing = self.server.lists.get(self.path)
@@ -86,37 +83,23 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             self._send(404, b"{}")
         elif status.isdecimal():
-            self._send(
-                int(status),
-                f"fault, told to {self.headers['Authorization']} at {self.server.url}".encode(),
-                {"Retry-After": wait} if wait else {},
-            )
+            said = f"fault, told to {self.headers['Authorization']} at {self.server.url}"
+            self._send(int(status), said.encode(), {"Retry-After": wait} if wait else {})
         elif self.server.context and len(text_of(body)) > self.server.context:
             error = {"type": "exceed_context_size_error", "message": "the request exceeds the context size"}
             self._send(400, json.dumps({"error": error}).encode())
         elif form not in self.server.formats and (form != "text" or "JSON" in text_of(body)):
-            self._send(
-                400, json.dumps({"error": {"message": f"response_format {form} is not supported"}}).encode()
-            )
+            error = {"message": f"response_format {form} is not supported"}
+            self._send(400, json.dumps({"error": error}).encode())
         else:
             self._answer(body, fault)
 
     def _answer(self, body: dict[str, Any], fault: str) -> None:
         off = fault == "off" and "response_format" in body
         content = '{"answer": 42}' if off else self.server.answer(body)
-        whole = json.dumps(
-            {
-                "choices": [
-                    {
-                        "index": 0,
-                        "message": {"role": "assistant", "content": content},
-                        "finish_reason": "stop",
-                    }
-                ],
-                "model": body["model"],
-                **self.server.says,
-            }
-        ).encode()
+        message = {"role": "assistant", "content": content}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        whole = json.dumps({"choices": [choice], "model": body["model"], **self.server.says}).encode()
         if fault == "slow":
             time.sleep(self.server.late)
         if fault == "hang up":
@@ -130,11 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {
-            "Content-Length": str(len(body)),
-            "Content-Type": "application/json",
-            **(headers or {}),
-        }.items():
+        own = {"Content-Length": str(len(body)), "Content-Type": "application/json"}
+        for name, value in (own | (headers or {})).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -11,6 +11,12 @@ from typing import TypeVar
 Served = TypeVar("Served", bound=HTTPServer)
 
 
+class Quiet:
+    """A handler of requests, with another base, that writes no line for each."""
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
 @contextmanager
 def serving(server: Served) -> Iterator[Served]:
     """Let a server answer inside the block; afterwards neither its socket nor its thread is left."""

@@ -26,6 +26,12 @@ def twin_specs(n: int = 72) -> list[Graded]:
     return [generate(number, seed=20) for number in range(n)]
 
 
+def day(*agents: Agent, horizon: int = 4) -> Village:
+    """A village of a cafe, a park and a pub, where there is news."""
+    places = [Named(place, place) for place in ("cafe", "park", "pub")]
+    return Village(horizon, places, [Named("news", "there is news")], [*agents])
+
+
 AGENTS, PLACES, FACTS = ("ann", "bo", "cy", "di"), ("cafe", "park", "pub"), ("news", "secret")
 
 
@@ -59,26 +65,17 @@ def small_specs(draw: st.DrawFn) -> Spec:
     horizon = draw(st.integers(1, 5))
     names = AGENTS[: draw(st.integers(2, 4))]
     plans = st.lists(_plan(horizon), max_size=3, unique_by=lambda p: p.start)
+    known = st.lists(st.sampled_from(FACTS), unique=True, max_size=1)
     agents = [
-        Agent(
-            name,
-            name.title(),
-            draw(st.sampled_from(PLACES)),
-            draw(st.lists(st.sampled_from(FACTS), unique=True, max_size=1)),
-            draw(plans),
-        )
-        for name in names
+        Agent(name, name.title(), draw(st.sampled_from(PLACES)), draw(known), draw(plans)) for name in names
     ]
     first = draw(_acts(agents, horizon))
     shuffled = draw(st.permutations(names))
-    query = draw(
-        st.sampled_from(
-            [
-                Query("did_meet", "", shuffled[0], other=shuffled[1]),
-                Query("learned_fact", "", shuffled[0], fact=draw(st.sampled_from(FACTS))),
-                Query("visited_location", "", shuffled[0], place=draw(st.sampled_from(PLACES))),
-            ]
-        )
-    )
+    queries = [
+        Query("did_meet", "", shuffled[0], other=shuffled[1]),
+        Query("learned_fact", "", shuffled[0], fact=draw(st.sampled_from(FACTS))),
+        Query("visited_location", "", shuffled[0], place=draw(st.sampled_from(PLACES))),
+    ]
+    query = draw(st.sampled_from(queries))
     village = Village(horizon, [Named(p, p) for p in PLACES], [Named(f, f) for f in FACTS], agents)
     return Spec(0, "control", village, draw(st.integers(1, horizon)), first, query)

@@ -61,15 +61,9 @@ def write_specs(path: Path, count: int = 4) -> Path:
     queries, interventions = list(QUERIES), list(INTERVENTIONS)
     lines = []
     for number in range(count):
-        record = msgspec.to_builtins(
-            spec(
-                number,
-                queries[number % 3],
-                interventions[number % 5],
-                ("control", "direct", "propagation")[number // 3 % 3],
-                1 + number // 3 % 3,
-            )
-        )
+        query, intervention, turn = queries[number % 3], interventions[number % 5], number // 3 % 3
+        linkage = ("control", "direct", "propagation")[turn]
+        record = msgspec.to_builtins(spec(number, query, intervention, linkage, 1 + turn))
         lines.append(msgspec.json.encode(record | {"gold": msgspec.to_builtins(Gold("yes", "no"))}))
     path.write_bytes(b"\n".join(lines) + b"\n")
     return path

@@ -12,14 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from commands import python
+from commands import ROOT, python
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from substrate.cli import events
 from substrate.cli.events import FIELDS, Bars, Event, speaking
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def told(file: Path, *arguments: object, code: int = 0) -> list[Event]:
@@ -74,8 +72,9 @@ def test_a_run_speaks_before_it_loads_what_takes_long(tmp_path: Path) -> None:
         "from substrate.cli.launcher import main; main()"
     )
     file = tmp_path / "events.jsonl"
-    done = python("-c", barred, SUBSTRATE_EVENTS=str(file))
-    assert done.returncode == 86, "what it waits for is loaded after that"
+    assert python("-c", barred, SUBSTRATE_EVENTS=str(file)).returncode == 86, (
+        "what it waits for is loaded after that"
+    )
     first, second, *_ = decoded(file.read_text("utf-8"))
     assert (first["event"], second["event"]) == ("begun", "doing")
 

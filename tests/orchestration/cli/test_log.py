@@ -12,10 +12,10 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 from clevrer_scenes import filmed_log
-from event_logs import log_of
+from logs import PREFIXES, log_of, unfolded
 from typer.testing import CliRunner, Result
 
-from substrate import Assert, Delta, EventLog, Op, TBox, fork, unfold
+from substrate import Assert, Delta, EventLog, Op, fork
 from substrate.cli.log import log_app
 from substrate.cli.printing import print_exactly
 
@@ -35,8 +35,7 @@ def read(*arguments: object, code: int = 0) -> Any:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    box = TBox.load("village")
-    unfold(box, box.opening(), until=13).save(tmp_path / "village.rdfp.gz")
+    unfolded("village", until=13)[1].save(tmp_path / "village.rdfp.gz")
     return tmp_path / "village.rdfp.gz"
 
 
@@ -89,10 +88,8 @@ def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
 
 
 def test_several_interventions_are_done_in_their_order(tmp_path: Path) -> None:
-    log = log_of(
-        (tick, f"{op} <urn:ann> <urn:at> <urn:{place}> .")
-        for tick, op, place in ((0, "A", "home"), (5, "D", "home"), (5, "A", "cafe"))
-    )
+    steps = ((0, "A", "home"), (5, "D", "home"), (5, "A", "cafe"))
+    log = log_of((tick, f"{op} <urn:ann> <urn:at> <urn:{place}> .") for tick, op, place in steps)
     log.save(tmp_path / "log.rdfp")
     done = [f"override-location urn:ann urn:{place} urn:at" for place in ("park", "pub")]
     command = ["fork", tmp_path / "log.rdfp", "--at", 3, "--out", tmp_path / "branch.rdfp"]
@@ -233,7 +230,6 @@ def test_a_wrong_input_ends_with_exit_1_and_a_message(
 
 
 ENDLESS = """
-@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 :r a sh:SPARQLRule ;
     sh:construct "CONSTRUCT { ?a :n ?g } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }" .
 """
@@ -241,17 +237,15 @@ ENDLESS = """
 
 def test_the_rules_of_a_tbox_end_too(file: Path, tmp_path: Path) -> None:
     tbox, out = tmp_path / "endless.ttl", tmp_path / "branch.rdfp"
-    tbox.write_text(ENDLESS, "utf-8")
+    tbox.write_text(f"{PREFIXES}@prefix : <urn:t:> .{ENDLESS}", "utf-8")
     result = run("fork", file, "--at", 3, "--rules", tbox, "--timeout", 1.5, "--out", out, code=1)
     assert "did not end within 1.5 seconds" in result.stderr
     assert not out.exists()
 
 
-SUSPECT = """
-@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix core: <urn:substrate:> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+SUSPECT = f"""{PREFIXES}@prefix : <urn:t:> .
 :near a owl:ObjectProperty ; rdfs:subPropertyOf core:location .
-:r a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :near ?b } WHERE { ?b :near ?a }" .
+:r a sh:SPARQLRule ; sh:construct "CONSTRUCT {{ ?a :near ?b }} WHERE {{ ?b :near ?a }}" .
 """
 
 
@@ -285,13 +279,9 @@ def test_bad_usage_ends_with_exit_2(file: Path) -> None:
 
 
 def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
-    log, file, other = EventLog(), tmp_path / "log.rdfp", tmp_path / "other.rdfp"
-    log.extend_lines(
-        [
-            (0, "A <urn:b> <urn:c> <urn:d> ."),
-            (1, 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts \\u001B[2J" .'),
-        ]
-    )
+    file, other = tmp_path / "log.rdfp", tmp_path / "other.rdfp"
+    said = 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts \\u001B[2J" .'
+    log = log_of([(0, "A <urn:b> <urn:c> <urn:d> ."), (1, said)])
     log.save(file)
     assertion = Assert((ox.NamedNode("urn:a"), ox.NamedNode("urn:says"), ox.Literal("\x9b1m")))
     fork(log, at=1, emitter=None, intervention=assertion).save(other)

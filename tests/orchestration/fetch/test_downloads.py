@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import serving
+from serving import Quiet, serving
 
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
@@ -70,7 +70,7 @@ ARCHIVE, OTHER_ARCHIVE, QUESTIONS = archive(1), archive(2), questions()
 HALF = len(ARCHIVE) // 2
 
 
-class Request(BaseHTTPRequestHandler):
+class Request(Quiet, BaseHTTPRequestHandler):
     """Serves ``server.files`` with Range and If-Range; the next behaviour of a path's queue may change one
     answer.
     """
@@ -84,9 +84,6 @@ class Request(BaseHTTPRequestHandler):
         self.server.requests[name].append({key.lower(): value for key, value in self.headers.items()})
         queue = self.server.behaviours[name]
         (queue.pop(0) if queue else whole)(self, self.server.files.get(name))
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the test's output is the report."""
 
 
 class Server(ThreadingHTTPServer):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clevrer_scenes import scene_events
+from logs import unfolded
 
-from substrate import TBox, unfold
 from substrate.ask import occurrences
 from substrate.cause.pictures import Timeline
 from substrate.domains.clevrer.deltas import events_log
@@ -89,8 +89,7 @@ def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
 
 
 def test_an_arm_has_a_lane_for_who_takes_part_and_shows_what_the_answer_rests_on() -> None:
-    tbox = TBox.load("village")
-    log = unfold(tbox, tbox.opening(), until=4)
+    tbox, log = unfolded("village", until=4)
     first = occurrences(log, tbox)[0]
     timeline = arm_timeline(tbox, log, [first.position])
     assert {tbox.label(who) for who in first.participants} <= {lane.label for lane in timeline.lanes}

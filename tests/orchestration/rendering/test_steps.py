@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from event_logs import log_of
+from logs import log_of
 
 from orchestration.rendering.page import templates
 from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pyarrow.fs as arrow_fs
 import pytest
 from commands import python
 from projects import ROOT
+from spark_cluster import free_port
 
 from orchestration.workspace import storage
 from orchestration.workspace.storage import Storage
@@ -33,9 +33,7 @@ app(["logs", "gqa", "--timeout", "300", "--sparql", "ASK { ?s ?p ?o }"])
 @pytest.fixture
 def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server with an empty bucket, whose requests fail now and then."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(
         [sys.executable, SUPPORT / "object_storage.py", str(port), "faults"],
@@ -56,10 +54,8 @@ def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.1)
-        client = arrow_fs.S3FileSystem(
-            endpoint_override=address, region="us-east-1", allow_bucket_creation=True
-        )
-        client.create_dir("bucket")
+        here = {"endpoint_override": address, "region": "us-east-1"}
+        arrow_fs.S3FileSystem(**here, allow_bucket_creation=True).create_dir("bucket")
         yield address
     finally:
         server.terminate()

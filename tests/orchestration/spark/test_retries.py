@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 import pytest
-from commands import python
 from pyspark import cloudpickle
 
 from orchestration.dagster import assets
@@ -150,9 +150,10 @@ os._exit(0)
 @pytest.mark.long
 def test_a_jvm_that_is_killed_is_named_and_ends_the_stage() -> None:
     """In a process of its own: PySpark gives a process no second JVM."""
-    assert python("-c", KILLED).stdout.startswith(
-        "SubstrateError a/stage: Spark's JVM has ended. Free memory"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, check=True
     )
+    assert done.stdout.startswith("SubstrateError a/stage: Spark's JVM has ended. Free memory")
 
 
 @pytest.mark.long

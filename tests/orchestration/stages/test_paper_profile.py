@@ -13,7 +13,7 @@ import pytest
 import yaml
 from commands import invoke
 from releases import write_folder
-from serving import serving
+from serving import Quiet, serving
 
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
@@ -30,9 +30,7 @@ from substrate.generators.gqa import write
 SCENES = range(10000, 10003)
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # the base class names it
-        pass
+class Files(Quiet, SimpleHTTPRequestHandler): ...
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def mirror(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     with ZipFile(served / "annotation_validation.zip", "w") as archive:
         for path in sorted((world / "annotation").rglob("*.json")):
             archive.write(path, path.relative_to(world / "annotation").as_posix())
-    handler = partial(Quiet, directory=str(served))
+    handler = partial(Files, directory=str(served))
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}", served
 
