@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from orchestration.ledger.pinned import PinError, pinned_cells, pinned_scores
-from orchestration.ledger.soundness import others_pinned, require_seals
+from orchestration.ledger.soundness import faults, others_pinned, require_sound
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
@@ -167,7 +167,7 @@ def main() -> int:
     stale = 0
     try:
         for profile in ("sample", *others_pinned(ROOT, "sample")):
-            require_seals(ROOT, profile)
+            require_sound(faults(ROOT, profile))
         texts = {name: (ROOT / name).read_text("utf-8") for name in PAGES}
         if absent := [part for part in PARTS if f"<!-- {part} -->" not in "".join(texts.values())]:
             raise PinError(f"no page has marks of the part {absent[0]!r}", where=(ROOT / PAGES[0],))

@@ -155,7 +155,7 @@ def _run(
     with project_lock(workspace.root):
         before = source_digest(workspace.root)
         if not overrides:
-            soundness.require_sound(workspace.root, used, STAGES)
+            soundness.require_sound(soundness.all_faults(workspace.root, used, STAGES))
         held = pinned.pinned_outs(workspace.root, used)
         if workspace.experiment:
             begin(workspace, overrides)

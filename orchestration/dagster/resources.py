@@ -19,7 +19,7 @@ from orchestration.base.project_lock import project_lock
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.dvc import settle
-from orchestration.ledger.soundness import require_pins, require_sound
+from orchestration.ledger.soundness import all_faults, require_pins, require_sound
 from orchestration.project import is_usual, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
 from orchestration.stages.graph import EVERY, STAGES, home_of, stages_in
@@ -168,7 +168,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         if not (workspace.experiment or self.scratch or self.overrides):
             root, profile = workspace.root, workspace.settings.profile
             if self.settles:
-                require_sound(root, profile, STAGES)
+                require_sound(all_faults(root, profile, STAGES))
             else:
                 require_pins(root, profile)
 

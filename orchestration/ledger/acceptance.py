@@ -78,21 +78,18 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
         PinError: a file is damaged.
     """
     root, profile = workspace.root, workspace.settings.profile
-    soundness.require_pins(root, profile, anew=True)
-    soundness.require_verdicts(root)
-    soundness.require_added_only(root, profile)
     bad, pins = pinned.broken(root, profile), pinned.read_pins(root, profile)
     # Details from damaged rows would come back into the new pins.
     sound = {stage: made for stage, made in pins.items() if pinned.rows_name(profile, stage) not in bad}
     now = pinned.measure(workspace, stages, known=sound)
-    rows = dict.fromkeys((pinned.rows_name(profile, gone) for gone in pins.keys() - stages.keys()), b"")
-    rows |= {
-        pinned.rows_name(profile, stage): pinned.rows_bytes(profile, made) for stage, made in now.items()
-    }
-    for name in bad.keys() - {*pinned.IN_DVC, pinned.accepted_name(profile)}:
-        path = root / name
-        if rows.get(name) != (path.read_bytes() if path.is_file() else b""):
-            raise pinned.damaged(root, name)
+    rows = dict.fromkeys(pins.keys() - stages.keys(), b"")
+    rows |= {stage: pinned.rows_bytes(profile, made) for stage, made in now.items()}
+    written = {root / pinned.rows_name(profile, stage): data for stage, data in rows.items()}
+    for fault in soundness.faults(root, profile, anew=True):
+        path = Path(fault.where[0])
+        present = path.read_bytes() if path.is_file() else b""
+        if path.name not in pinned.IN_DVC and written.get(path) != present:
+            raise fault
     return pins, now
 
 
@@ -127,7 +124,7 @@ def accept_results(
     _, measured = _verified(workspace, stages)
     lines, bad = soundness.require_added_only(root, profile), pinned.broken(root, profile)
     if usual:
-        soundness.require_graph(root, profile, stages)
+        soundness.require_sound(soundness.of_graph(root, profile, stages))
         dvc.keep_code(workspace, stages)
         dvc.commit_verified(root, sorted({*pinned.IN_DVC} & bad.keys()))
         dvc.forget(root, stages)

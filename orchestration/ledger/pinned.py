@@ -193,21 +193,17 @@ def _pin_file(root: Path, profile: str) -> PinFile:
     return file
 
 
-def damaged(root: Path, name: str, others: int = 0) -> PinError:
-    """Return the error for a damaged or missing file of the record, by its path in the project.
-
-    Args:
-        others: the number of further damaged files.
-    """
-    path, more = root / name, f", and so are {others} more files of the record" if others else ""
-    restore = f"Restore it: `git checkout HEAD -- {name}`"
+def damaged(root: Path, name: str) -> PinError:
+    """Return the error for a damaged or missing file of the record, by its path in the project."""
+    path, restore = root / name, f"Restore it: `git checkout HEAD -- {name}`"
     if not path.is_file():
-        return PinError(f"is missing{more}", where=(path,), hint=restore)
-    if marker := conflict_marker(path.read_bytes()):
+        return PinError("is missing", where=(path,), hint=restore)
+    data = path.read_bytes()
+    if marker := conflict_marker(data):
         hint = f"{restore}; docs/how-to-ci.md says how to merge two accepted branches"
-        return PinError(f"line {marker} is a conflict marker of a merge{more}", where=(path,), hint=hint)
+        return PinError(f"line {marker} is a conflict marker of a merge", where=(path,), hint=hint)
     hint = f"{restore}; `substrate verify --no-recompute` names all that is damaged"
-    return PinError(f"is damaged: it differs from its seal{more}", where=(path,), hint=hint)
+    return PinError("is damaged: it differs from its seal", where=(path,), hint=hint)
 
 
 def conflict_marker(data: bytes) -> int:

@@ -6,14 +6,14 @@ damage. `pins/accepted.jsonl` has a line for each acceptance, and lines are only
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from orchestration.base.git import git
 from orchestration.ledger import dvc, manifest, pinned
-from orchestration.ledger.records import line_digests
+from orchestration.ledger.records import apart_at, line_digests
 from orchestration.ledger.verdicts import PINNED as VERDICTS
 from orchestration.ledger.verdicts import pinned_verdicts
 from orchestration.stage import Stages
@@ -80,28 +80,41 @@ _OF_NO_PROFILE = ("downloads", "claims")
 """The files of pins that belong to no profile, by their names."""
 
 
-def require_pins(root: Path, profile: str, *, anew: bool = False) -> bool:
-    """Tell whether a profile has pins.
+def faults(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.PinError]:
+    """Yield each fault of a profile's record: of its pins, its acceptances, the files that the pins seal, and
+    the verdicts on the claims.
+
+    Acceptances that a merge added are no fault.
 
     Args:
         anew: whether new pins may begin where only files outside of git show that there were others.
-
-    Raises:
-        PinError: the file of pins is damaged, or missing although results were pinned.
     """
+    accepted, name = pinned.accepted_name(profile), pinned.pin_name(profile)
+    yield from _of_pins(root, profile, anew=anew)
+    try:
+        require_added_only(root, profile)
+    except pinned.PinError as error:
+        yield error
+    yield from (
+        pinned.damaged(root, path) for path in pinned.broken(root, profile) if path not in (accepted, name)
+    )
+    there = (root / VERDICTS).is_file()
+    if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
+        yield pinned.damaged(root, VERDICTS)
+
+
+def _of_pins(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.PinError]:
+    """Yield the fault of a file of pins that is damaged, or missing although results were pinned."""
     name = pinned.pin_name(profile)
-    if (file := pinned.read_pin_file(root, profile)) is None:
-        raise pinned.damaged(root, name)
-    if (root / name).is_file():
-        return bool(file.stages)
-    if git(root, "ls-tree", "HEAD", "--", name):
-        raise pinned.damaged(root, name)
-    if not anew and (witness := next(_witnesses(root, profile), "")):
-        hint = "Restore it, or pin the present results: `substrate accept REASON`"
-        raise pinned.PinError(
-            f"is missing, but {witness} has pinned results", where=(root / name,), hint=hint
-        )
-    return False
+    if pinned.read_pin_file(root, profile) is None:
+        yield pinned.damaged(root, name)
+    elif not (root / name).is_file():
+        if git(root, "ls-tree", "HEAD", "--", name):
+            yield pinned.damaged(root, name)
+        elif not anew and (witness := next(_witnesses(root, profile), "")):
+            what = f"is missing, but {witness} has pinned results"
+            hint = "Restore it, or pin the present results: `substrate accept REASON`"
+            yield pinned.PinError(what, where=(root / name,), hint=hint)
 
 
 def _witnesses(root: Path, profile: str) -> Iterator[str]:
@@ -115,62 +128,53 @@ def _witnesses(root: Path, profile: str) -> Iterator[str]:
         yield lock.name
 
 
-def require_seals(root: Path, profile: str) -> bool:
-    """Tell whether a profile has pins, after a check of the files that they seal, so that they may be shown.
-
-    Acceptances that a merge added are no damage.
-
-    Raises:
-        PinError: a file is missing or damaged; it is named with the remedy.
+def all_faults(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
+    """Yield each fault of the record: of this profile, of the others, whose pins a report shows too, and of
+    `dvc.yaml`; arguments as for :func:`of_graph`.
     """
-    has_pins = require_pins(root, profile)
-    require_added_only(root, profile)
-    if bad := [name for name in pinned.broken(root, profile) if name != pinned.accepted_name(profile)]:
-        raise pinned.damaged(root, bad[0], len(bad) - 1)
-    return has_pins
+    for name in (profile, *others_pinned(root, profile)):
+        yield from faults(root, name)
+    yield from of_graph(root, profile, stages)
 
 
-def require_sound(root: Path, profile: str, stages: Stages) -> bool:
-    """Tell whether a profile has pins, after a check of all profiles' seals: reports show other pins too.
-
-    Args:
-        stages: every stage, from which `dvc.yaml` follows.
-
-    Raises:
-        PinError: a file of the record is missing or damaged; it is named with the remedy.
-    """
-    has_pins = require_seals(root, profile)
-    for other in others_pinned(root, profile):
-        require_seals(root, other)
-    require_verdicts(root)
-    require_graph(root, profile, stages)
-    return has_pins
-
-
-def require_verdicts(root: Path) -> None:
-    """Refuse pinned verdicts that are damaged, or missing although git's last commit has them.
-
-    Raises:
-        PinError: the file is missing or damaged.
-    """
-    there = (root / VERDICTS).is_file()
-    if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
-        raise pinned.damaged(root, VERDICTS)
-
-
-def require_graph(root: Path, profile: str, stages: Stages) -> None:
-    """Refuse a `dvc.yaml` that is not what the graph gives; a project without DVC has none.
+def of_graph(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
+    """Yield the fault of a `dvc.yaml` that is not what the graph gives, if DVC holds the profile.
 
     A checkout without the package beyond the paper has fewer stages than its `dvc.yaml`, and is not compared.
 
-    Raises:
-        PinError: the file is missing or differs.
+    Args:
+        root: the project.
+        profile: the profile of a run.
+        stages: every stage, from which `dvc.yaml` follows.
     """
     if profile not in pinned.WITHOUT_DVC and (texts := dvc.differing_graph(root, stages)):
-        what = "is not what the asset graph says" if texts[1] else "is missing"
-        raise pinned.PinError(
-            what, where=(root / dvc.DVC_YAML,), hint="Write it from the graph: `substrate dvc sync`"
-        )
+        at = apart_at(*map(line_digests, texts)) if texts[1] else ""
+        what = f"is not what the asset graph says{at}" if texts[1] else "is missing"
+        hint = "Write it from the graph: `substrate dvc sync`"
+        yield pinned.PinError(what, where=(root / dvc.DVC_YAML,), hint=hint)
+
+
+def require_sound(found: Iterable[pinned.PinError]) -> None:
+    """Refuse a record with faults.
+
+    Raises:
+        PinError: the first fault, with the number of the others.
+    """
+    first, *others = [*found] or [None]
+    if first and others:
+        more = f"{first.what}, and {len(others)} more files of the record are damaged"
+        raise pinned.PinError(more, where=first.where, hint=first.hint)
+    if first:
+        raise first
+
+
+def require_pins(root: Path, profile: str) -> None:
+    """Refuse a file of pins that is damaged, or missing although results were pinned.
+
+    Raises:
+        PinError: the file is.
+    """
+    require_sound(_of_pins(root, profile))
 
 
 def others_pinned(root: Path, profile: str) -> list[str]:

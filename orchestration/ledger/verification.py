@@ -16,7 +16,7 @@ import msgspec
 from orchestration.ledger import drift, dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.records import apart, apart_at, line_digests, with_details
+from orchestration.ledger.records import apart, with_details
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
@@ -177,11 +177,6 @@ def find_damage(
         results: whether all results must exist; otherwise results that were never made are skipped.
     """
     file, (manifest, sound) = pinned.read_pin_file(root, profile), look_at(ledger_at(root, profile))
-    seals = [
-        fault
-        for name in (profile, *soundness.others_pinned(root, profile))
-        for fault in _of_seals(root, name)
-    ]
     bad, place = pinned.broken(root, profile), _in_project(root, ledger_at(root, profile) / MANIFEST)
     pins = {
         name: pin
@@ -196,32 +191,17 @@ def find_damage(
     faults = [
         *([] if sound else [drift.Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
-        *seals,
+        *(
+            drift.Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
+            for error in soundness.all_faults(root, profile, stages)
+        ),
         *_of_records(root, profile, manifest, pins, stages, place),
-        *(_of_graph(root, stages) if profile not in pinned.WITHOUT_DVC else ()),
         *_apart(root, beside),
     ]
     named: dict[str, drift.Difference] = {}
     for fault in faults:
         named.setdefault(fault.what.partition(", line ")[0], fault)
     return [*named.values()], pins
-
-
-def _of_seals(root: Path, profile: str) -> Iterator[drift.Difference]:
-    """Yield the damaged files of a profile's pins; their numbers stand in the reports of other profiles."""
-    for require in (
-        soundness.require_pins,
-        soundness.require_added_only,
-        lambda root, _: soundness.require_verdicts(root),
-    ):
-        try:
-            require(root, profile)
-        except pinned.PinError as error:
-            yield drift.Difference(
-                _SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what
-            )
-    for name in pinned.broken(root, profile).keys() - {pinned.accepted_name(profile)}:
-        yield drift.Difference(_SEALED, "file", name, *_MARRED)
 
 
 def _apart(
@@ -258,16 +238,6 @@ def _of_records(
             outs = {out: held.get(out, was) for out, was in made.outs.items()}
             left_out = () if name in stages else tuple(made.outs)
             yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
-
-
-def _of_graph(root: Path, stages: Stages) -> Iterator[drift.Difference]:
-    """Yield DVC's pipeline if its text differs from the graph."""
-    if texts := dvc.differing_graph(root, stages):
-        text, there = texts
-        what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
-        yield drift.Difference(
-            "dvc", "file", what, "as the graph has it", "another" if there else pinned.NOTHING
-        )
 
 
 def _in_project(root: Path, path: Path) -> str:

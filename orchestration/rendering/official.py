@@ -11,7 +11,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
-from orchestration.ledger.soundness import require_seals
+from orchestration.ledger.soundness import faults, require_sound
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
@@ -125,7 +125,7 @@ def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
     Raises:
         PinError: a file of these pins is missing or damaged.
     """
-    require_seals(root, PROFILE)
+    require_sound(faults(root, PROFILE))
     cells = pinned_cells(root, PROFILE, REAL.name)
     for benchmark in BENCHMARKS.values():
         yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)
