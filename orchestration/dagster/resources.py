@@ -13,7 +13,6 @@ from typing import Any, cast
 import dagster as dg
 import msgspec
 from pydantic import Field, PrivateAttr
-from sqlalchemy import Engine, event
 
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
@@ -84,6 +83,7 @@ def held_open(instance: dg.DagsterInstance | None) -> Iterator[None]:
     Dagster opens and closes them for each event, and SQLite empties its journal into a file that nobody else
     has open. The record of a single run is not held: a page that shows the run watches that file.
     """
+    from sqlalchemy import Engine, event  # slow, and definitions alone do without
 
     def relax(connection: Any, _: Any) -> None:
         if isinstance(connection, sqlite3.Connection):

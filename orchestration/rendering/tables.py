@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
-from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 from orchestration.base.templates import text_template
 from orchestration.scoring.published import published
@@ -111,6 +110,8 @@ def drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], style: str, *, wo
     Args:
         words: whether all columns are words, aligned left; otherwise only the first is.
     """
+    from tabulate import tabulate  # slow, and definitions alone do without
+
     aligned = None if words else ["left"] + ["right"] * (len(heads) - 1)
     return tabulate(list(rows), heads, tablefmt=style, colalign=aligned, disable_numparse=True)
 
@@ -126,12 +127,13 @@ def plain(text: str) -> str:
 
 
 _MARKDOWN = str.maketrans({"\\": "\\\\", "&": "&amp;", "<": "&lt;", "|": "\\|"})
-_TEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 def _latex(table: Table) -> str:
+    from tabulate import LATEX_ESCAPE_RULES
+
     body = drawn(table.heads, table.rows, "latex_booktabs")
-    caption = table.caption.translate(_TEX)
+    caption = table.caption.translate(str.maketrans(LATEX_ESCAPE_RULES))
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 
 
