@@ -18,7 +18,8 @@ import dagster as dg
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
-from orchestration.ledger.drift import causes, compare_results, differences, explained
+from orchestration.ledger.changes import compare_results
+from orchestration.ledger.drift import causes, differences, explained
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES

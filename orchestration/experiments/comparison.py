@@ -12,10 +12,12 @@ from pathlib import Path
 import msgspec
 
 from orchestration.experiments.experiment import open_experiment, read_experiment
-from orchestration.ledger.drift import Cause, Changes, causes, compare_results, explained
+from orchestration.ledger.changes import Changes, compare_results
+from orchestration.ledger.digests import digests
+from orchestration.ledger.drift import Cause, causes, explained
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.pinned import measured, read_pins
-from orchestration.ledger.records import digests, read_records
+from orchestration.ledger.records import read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Count, count_of

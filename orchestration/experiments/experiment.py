@@ -16,9 +16,10 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.base.git import git
+from orchestration.ledger.digests import digest
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import pin_name
-from orchestration.ledger.records import digest, fingerprint, keep_records, read_records
+from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.project import changed_parameters, making, open_workspace, require_name
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages

@@ -23,8 +23,9 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import BEYOND
+from orchestration.ledger.digests import OF_LINES, apart, line_digests, with_details
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
-from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
+from orchestration.ledger.records import fingerprint, ledger_of
 from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import ANSWERS, Workspace

@@ -13,7 +13,7 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.ledger import dvc, manifest, pinned
-from orchestration.ledger.records import apart_at, line_digests
+from orchestration.ledger.digests import apart_at, line_digests
 from orchestration.ledger.verdicts import PINNED as VERDICTS
 from orchestration.ledger.verdicts import pinned_verdicts
 from orchestration.stage import Stages

@@ -15,8 +15,9 @@ import msgspec
 
 from orchestration.ledger import drift, dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
+from orchestration.ledger.changes import Changes, compare_results
+from orchestration.ledger.digests import apart, with_details
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.records import apart, with_details
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
@@ -55,10 +56,10 @@ class Report(msgspec.Struct, frozen=True):
     causes: list[drift.Cause] = []
     unaccepted: list[drift.Cause] = []
     accepted: list[soundness.Acceptance] = []
-    accepted_moved: drift.Changes = drift.Changes()
+    accepted_moved: Changes = Changes()
     since: str = ""
     unrecorded: list[str] = []
-    moved: drift.Changes = drift.Changes()
+    moved: Changes = Changes()
     absent: list[str] = []
     pinned: int = 0
 
@@ -128,10 +129,10 @@ def verify_profile(
         causes=drift.causes(drift.explained(root, profile, pins, now), now),
         unaccepted=drift.causes(pins, now, differ=False),
         accepted=accepted,
-        accepted_moved=drift.compare_results(then, pins),
+        accepted_moved=compare_results(then, pins),
         since=since or "",
         unrecorded=unrecorded,
-        moved=drift.compare_results(pins, now),
+        moved=compare_results(pins, now),
         absent=sorted({name for names in lacking.values() for name in names}),
         pinned=len(pins.keys() & now.keys()),
     )

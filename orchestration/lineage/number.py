@@ -19,9 +19,10 @@ from orchestration.base.git import git
 from orchestration.code import PACKAGES, ROOT
 from orchestration.fetch.sources import official_sources
 from orchestration.fetch.sources import read_pins as read_downloads
+from orchestration.ledger.environment import LOCK, lock_hash
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.pinned import read_pins
-from orchestration.ledger.records import LOCK, lock_hash, read_records
+from orchestration.ledger.records import read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name

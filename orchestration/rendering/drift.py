@@ -7,7 +7,8 @@ from itertools import groupby
 
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.experiment import Experiment
-from orchestration.ledger.drift import Changes, ComparedNumber, ComparedRow, Difference
+from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
+from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn

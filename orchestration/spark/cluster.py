@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from orchestration.ledger.records import java_version
+from orchestration.ledger.environment import java_version
 from orchestration.spark import session as spark
 from orchestration.spark.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace

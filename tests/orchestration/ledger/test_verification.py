@@ -14,10 +14,11 @@ import pytest
 from commands import invoke, printed
 from shared_project import run
 
+from orchestration.ledger.digests import with_details
 from orchestration.ledger.drift import causes, differences
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import measure, read_pins, write_pins
-from orchestration.ledger.records import ledger_of, read_records, with_details
+from orchestration.ledger.records import ledger_of, read_records
 from orchestration.ledger.verification import verify_profile
 from orchestration.project import open_workspace
 from orchestration.stages.graph import STAGES
@@ -153,7 +154,7 @@ def test_a_changed_version_is_named_as_a_cause_and_makes_nothing_stale(
     recorded = read_records(open_workspace())
     assert {"Python", "Java", "pyspark", "pyoxigraph"} <= recorded["gqa/logs"].environment.keys()
     assert "pybullet" not in recorded["gqa/logs"].environment
-    monkeypatch.setattr("orchestration.ledger.records._version", lambda name: f"{name} of tomorrow")
+    monkeypatch.setattr("orchestration.ledger.environment._version", lambda name: f"{name} of tomorrow")
     invoke("verify", "--no-recompute")
     output = invoke("reproduce", "--only", "gqa", code=None).stderr
     assert " 0 computed, " in output or "Nothing to do" in output
