@@ -14,9 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
@@ -24,17 +22,18 @@ from orchestration.benchmarks.benchmark import BEYOND, belongs
 from orchestration.benchmarks.real import METHODS, REAL
 from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
-from orchestration.lineage.number import Lineage, environment, trace_number
+from orchestration.lineage.number import Lineage, environment
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
 from orchestration.rendering import claims, diagrams, examples, figures, sizes
-from orchestration.rendering.answers import Answers, Wrong, write_answers
-from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
+from orchestration.rendering.answers import Answers, write_answers
+from orchestration.rendering.numbers import Scores, write_numbers
+from orchestration.rendering.page import HERE, SHARED, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
 from orchestration.rendering.report_tables import ReportTable, report_table, write_files
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.scoring.comparability import percent, stated
-from orchestration.scoring.counting import rows_of, split_name
+from orchestration.scoring.counting import rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
@@ -61,8 +60,6 @@ _MEASURED_ON = {
     "local": "official files of the user",
     "none": "nothing",
 }
-Scores = Mapping[str, Mapping[str, Score]]
-"""The scores by benchmark and number; benchmarks without scores are left out."""
 
 
 class Measured(NamedTuple):
@@ -126,7 +123,7 @@ def write_report(
         answered = write_answers(workspace, explain_cases, out, keep)
         videos = write_scenes(workspace, explain_cases, out, keep)
         content = rest.result()
-    _write_numbers(
+    write_numbers(
         jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
     )
     claims.write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
@@ -141,56 +138,6 @@ def write_report(
         "answers": sum(answers.count["answers"] for answers in answered),
         "answers with their steps": sum(answers.count["explained"] for answers in answered),
     }
-
-
-def _write_numbers(
-    jinja: jinja2.Environment,
-    lineage: Lineage,
-    scores: Scores,
-    answered: Mapping[str, Answers],
-    out: Path,
-    cache: PartCache,
-) -> None:
-    """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
-    template = jinja.get_template("number.html.j2")
-
-    def write(benchmark: str, folder: Path) -> None:
-        (folder / "numbers").mkdir(exist_ok=True)
-        for number in scores[benchmark]:
-            subset, metric = split_name(number)
-            of_subset = {} if subset in ("", "mean") else {"subset": subset}
-            trace = trace_number(lineage, number, named=NAMED)
-            wrong = trace.rows.wrong if trace.rows else []
-            page = template.render(
-                profile=lineage.workspace.settings.profile,
-                title=BENCHMARKS[benchmark].title,
-                trace=trace,
-                faults=by_fault(wrong, answered[benchmark].wrong if benchmark in answered else {}),
-                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
-                subset=of_subset.get("subset", ""),
-                # An answer with the wrong facts may still be right.
-                wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
-                up="../",
-            )
-            (folder / number_page(number)).write_text(page, "utf-8")
-
-    for benchmark, numbers in scores.items():
-        # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
-        traces = [trace_number(lineage, number, rows=False) for number in numbers]
-        if not any(trace.problems for trace in traces):
-            wrong = answered[benchmark].wrong if benchmark in answered else None
-            cache.part(("numbers", wrong, traces), partial(write, benchmark), out)
-        else:
-            write(benchmark, out)
-
-
-def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
-    """Group answers by what is wrong with them, the largest group first; each with its key."""
-    groups: dict[str, list[tuple[str, Wrong]]] = {}
-    for key in keys:
-        wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))
-        groups.setdefault(wrong.fault, []).append((key, wrong))
-    return sorted(groups.items(), key=lambda group: -len(group[1]))
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:

@@ -17,7 +17,7 @@ from random import Random
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.questions import GRAMMAR
 from substrate.generators.clevrer.choices import negation
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Film, WorldEvent

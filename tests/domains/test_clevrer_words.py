@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer import templates as clevrer
+from substrate.domains.clevrer import questions as clevrer
 from substrate.domains.clevrer.grammar import Grammar
 from substrate.domains.comphy import format as comphy_format
-from substrate.domains.comphy import templates as comphy
+from substrate.domains.comphy import questions as comphy
 from substrate.generators.clevrer import scene_files
 from substrate.generators.comphy._target import target_files
 from substrate.generators.layout import QUESTIONS

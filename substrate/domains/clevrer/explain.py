@@ -13,12 +13,12 @@ from substrate.domains.clevrer._chances import REMOVALS, Chances, lack
 from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
+from substrate.domains.clevrer.evidence import Reading, observed, reading_of, removal, text_of
 from substrate.domains.clevrer.format import RECORDED_AFTER, Question
 from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import OPCODES, ProgramStep, World, run, unseen
-from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal, text_of
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.log.event_log import EventLog
 

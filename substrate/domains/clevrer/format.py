@@ -24,10 +24,10 @@ from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
 from substrate.domains.clevrer.grammar import Grammar
-from substrate.domains.clevrer.templates import COLORS as COLORS
-from substrate.domains.clevrer.templates import GRAMMAR
-from substrate.domains.clevrer.templates import MATERIALS as MATERIALS
-from substrate.domains.clevrer.templates import SHAPES as SHAPES
+from substrate.domains.clevrer.questions import COLORS as COLORS
+from substrate.domains.clevrer.questions import GRAMMAR
+from substrate.domains.clevrer.questions import MATERIALS as MATERIALS
+from substrate.domains.clevrer.questions import SHAPES as SHAPES
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028

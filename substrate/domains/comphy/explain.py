@@ -5,10 +5,10 @@ from __future__ import annotations
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
+from substrate.domains.clevrer.evidence import Reading, observed, reading_of, removal
 from substrate.domains.clevrer.explain import explanation, rule_of
 from substrate.domains.clevrer.kinds import Kind
 from substrate.domains.clevrer.program import ProgramStep
-from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters

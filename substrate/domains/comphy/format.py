@@ -39,7 +39,7 @@ from substrate.domains.clevrer.format import (
     read_by_scene,
     with_programs,
 )
-from substrate.domains.comphy.templates import GRAMMAR
+from substrate.domains.comphy.questions import GRAMMAR
 
 REFERENCES = 4
 MASSES = (1, 5)

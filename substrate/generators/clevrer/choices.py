@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from substrate.domains.clevrer.format import FRAMES, Choice, Collision
 from substrate.domains.clevrer.grammar import Phrase
-from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.questions import GRAMMAR
 from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names, sentence
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from substrate.domains.clevrer.format import FRAMES
 from substrate.domains.clevrer.grammar import Phrase
-from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.questions import GRAMMAR
 from substrate.generators.clevrer.events import EventType, Film, WorldEvent
 from substrate.generators.clevrer.phrases import ATTRIBUTES, CROSS, CROSSES, Group, Names
 

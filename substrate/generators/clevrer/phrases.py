@@ -10,7 +10,7 @@ from random import Random
 
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, ObjectProperty
 from substrate.domains.clevrer.grammar import Phrase
-from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.questions import GRAMMAR
 from substrate.generators.clevrer.events import WorldEvent
 
 VALUES = {"color": COLORS, "material": MATERIALS, "shape": SHAPES}

@@ -12,7 +12,7 @@ from random import Random
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
 from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestions
-from substrate.domains.comphy.templates import GRAMMAR
+from substrate.domains.comphy.questions import GRAMMAR
 from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negation, ordered, predict
 from substrate.generators.clevrer.descriptive import Descriptive, Tale, ask, yes
 from substrate.generators.clevrer.events import Film

@@ -1,6 +1,6 @@
 """CLEVRER's questions in words: one table, from which questions are written and texts are read.
 
-A rule of ``templates.toml`` lists the wordings of one kind of phrase, each beside its program; they are
+A rule of ``questions.toml`` lists the wordings of one kind of phrase, each beside its program; they are
 official, as far as texts show them. ``{thing}`` is an object by a description that fits it alone, ``{group}``
 the objects that a description fits, ``{event}`` and ``{clause}`` an event as a name and as a clause,
 ``{moment}`` a time, and ``{span}`` a part of the video.
@@ -22,7 +22,7 @@ def _looks(attribute: str, values: Sequence[str], end: str = "") -> list[Templat
     return [(f"{value}{end}", f"{value} filter_{attribute}") for value in values]
 
 
-_WRITTEN, ALSO = read_rules(files("substrate.domains.clevrer") / "templates.toml")
+_WRITTEN, ALSO = read_rules(files("substrate.domains.clevrer") / "questions.toml")
 RULES = {
     **_WRITTEN,
     "order": [(order, f"{order} filter_order") for order in ("first", "second", "last")],

@@ -1,0 +1,71 @@
+"""The report's page of each number: its trace, and its wrong answers by what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlencode
+
+import jinja2
+
+from orchestration.lineage.number import Lineage, trace_number
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.answers import Answers, Wrong
+from orchestration.rendering.page import NAMED, answers_page, number_page
+from orchestration.rendering.part_cache import PartCache
+from orchestration.scoring.counting import split_name
+from orchestration.scoring.scores import Score
+
+Scores = Mapping[str, Mapping[str, Score]]
+"""The scores by benchmark and number; benchmarks without scores are left out."""
+
+
+def write_numbers(
+    jinja: jinja2.Environment,
+    lineage: Lineage,
+    scores: Scores,
+    answered: Mapping[str, Answers],
+    out: Path,
+    cache: PartCache,
+) -> None:
+    """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
+    template = jinja.get_template("number.html.j2")
+
+    def write(benchmark: str, folder: Path) -> None:
+        (folder / "numbers").mkdir(exist_ok=True)
+        for number in scores[benchmark]:
+            subset, metric = split_name(number)
+            of_subset = {} if subset in ("", "mean") else {"subset": subset}
+            trace = trace_number(lineage, number, named=NAMED)
+            wrong = trace.rows.wrong if trace.rows else []
+            page = template.render(
+                profile=lineage.workspace.settings.profile,
+                title=BENCHMARKS[benchmark].title,
+                trace=trace,
+                faults=by_fault(wrong, answered[benchmark].wrong if benchmark in answered else {}),
+                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
+                subset=of_subset.get("subset", ""),
+                # An answer with the wrong facts may still be right.
+                wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
+                up="../",
+            )
+            (folder / number_page(number)).write_text(page, "utf-8")
+
+    for benchmark, numbers in scores.items():
+        # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
+        traces = [trace_number(lineage, number, rows=False) for number in numbers]
+        if not any(trace.problems for trace in traces):
+            wrong = answered[benchmark].wrong if benchmark in answered else None
+            cache.part(("numbers", wrong, traces), partial(write, benchmark), out)
+        else:
+            write(benchmark, out)
+
+
+def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
+    """Group answers by what is wrong with them, the largest group first; each with its key."""
+    groups: dict[str, list[tuple[str, Wrong]]] = {}
+    for key in keys:
+        wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))
+        groups.setdefault(wrong.fault, []).append((key, wrong))
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
