@@ -80,10 +80,11 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
     >>> [(one.binds, one.uses, one.imports) for one in found.statements]
     [(('pi',), (), ('math:pi',)), (('area',), ('pi',), ())]
     """
-    tree = _Bare().visit(ast.parse(text))
+    nodes = _nodes(ast.parse(text))
+    tree = _bare(nodes)
     home = module if package else module.rpartition(".")[0]
     lambdas: dict[int, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Lambda):
             lambdas[node.lineno] = lambdas.get(node.lineno, "") + _hash(node)
     body = [statement for statement in tree.body if not _for_readers(statement)]
@@ -117,7 +118,7 @@ def _bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, _DEFINING):
         return {statement.name}
     names: set[str] = set()
-    for node in ast.walk(statement):
+    for node in _nodes(statement):
         if isinstance(node, _IMPORTING):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -138,7 +139,7 @@ def _sources(node: ast.Import | ast.ImportFrom, home: str) -> Iterator[str]:
 def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) -> Statement:
     bound, uses, imports, texts = _bound(statement), set[str](), list[str](), set[str]()
     chains, within = set[str](), set[ast.AST]()
-    for node in ast.walk(statement):
+    for node in _nodes(statement):
         if isinstance(node, _IMPORTING):
             imports += _sources(node, home)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _FILE.fullmatch(node.value):
@@ -150,9 +151,9 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
             chains.add(node.id)
         elif isinstance(node, ast.ClassDef):
             hints = [inner.annotation for inner in node.body if isinstance(inner, ast.AnnAssign)]
-            uses |= {inner.id for hint in hints for inner in ast.walk(hint) if isinstance(inner, ast.Name)}
+            uses |= {inner.id for hint in hints for inner in _nodes(hint) if isinstance(inner, ast.Name)}
     code = compile(ast.Module([statement], []), "", "exec", __future__.annotations.compiler_flag)
-    used = (uses | _globals(code)) & own - bound
+    used = (uses | _globals(code, own)) & own - bound
     used = sorted(uses & used | {chain for chain in chains if chain.partition(".")[0] in used})
     return Statement(
         tuple(sorted(bound)),
@@ -165,10 +166,12 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
     )
 
 
-def _globals(code: CodeType) -> set[str]:
-    """The global names that compiled code uses."""
-    names = {op.argval for op in dis.get_instructions(code) if op.opname in _TAKING}
-    return names.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+def _globals(code: CodeType, own: set[str]) -> set[str]:
+    """The global names that compiled code uses; only the given ones are complete."""
+    # Most code names none of them, and a look at its instructions takes long.
+    ops = () if own.isdisjoint(code.co_names) else dis.get_instructions(code)
+    names = {op.argval for op in ops if op.opname in _TAKING}
+    return names.union(*(_globals(inner, own) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _runs(statement: ast.stmt, ours: set[str]) -> bool:
@@ -177,27 +180,44 @@ def _runs(statement: ast.stmt, ours: set[str]) -> bool:
     A decorator of the project may register what it decorates, so that any function can find it.
     """
     if isinstance(statement, _DEFINING):
-        words = (node for word in statement.decorator_list for node in ast.walk(word))
+        words = (node for word in statement.decorator_list for node in _nodes(word))
         return any(isinstance(node, ast.Name) and node.id in ours for node in words)
     return any(
         isinstance(node, ast.Expr)
         or (isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store))
-        for node in ast.walk(statement)
+        for node in _nodes(statement)
     )
 
 
-class _Bare(ast.NodeTransformer):
-    """Removes docstrings from a syntax tree."""
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """The nodes of a syntax tree in the order of `ast.walk`, in half its time."""
+    found = [tree]
+    for node in found:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                found.append(value)
+            elif isinstance(value, list):
+                found += [item for item in value if isinstance(item, ast.AST)]
+    return found
 
-    def visit(self, node: ast.AST) -> Any:
-        """The node without its docstring; nothing if the docstring is all of it."""
-        value = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return None
-        self.generic_visit(node)
+
+def _bare(nodes: list[ast.AST]) -> Any:
+    """Remove the docstrings from a syntax tree, given as its nodes, and return its root; a body that was only
+    a docstring becomes ``pass``.
+    """
+    for node in nodes:
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(body := getattr(node, name, None), list):
+                body[:] = [statement for statement in body if not _is_text(statement)]
         if isinstance(node, ast.stmt | ast.ExceptHandler) and getattr(node, "body", None) == []:
             vars(node)["body"] = [ast.Pass(lineno=1, col_offset=0)]
-        return node
+    return nodes[0]
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _hash(tree: ast.AST) -> str:
@@ -207,9 +227,9 @@ def _hash(tree: ast.AST) -> str:
 def _written(node: Any) -> str:
     """A syntax tree as text, the same in each version of Python: without positions and empty fields."""
     if isinstance(node, ast.AST):
-        there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
-        fields = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
-        return f"{type(node).__name__}({fields})"
+        named = [(name, getattr(node, name, None)) for name in node._fields if name not in _SILENT]
+        fields = [f"{name}={_written(value)}" for name, value in named if value is not None and value != []]
+        return f"{type(node).__name__}({','.join(fields)})"
     return f"[{','.join(map(_written, node))}]" if isinstance(node, list) else repr(node)
 
 
@@ -219,7 +239,7 @@ def short_of_python(text: bytes) -> str:
     >>> short_of_python(b"x = 1  # why") == short_of_python(b"x = 1")
     True
     """
-    return _hash(_Bare().visit(ast.parse(text)))
+    return _hash(_bare(_nodes(ast.parse(text))))
 
 
 def is_ours(module: str) -> bool:
