@@ -15,7 +15,7 @@ from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, places_frame, plain_errors
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Sharded, shard_name
+from orchestration.workspace.tables import ShardedTable, shard_name
 from substrate.adapters.bridges import to_arrow
 from substrate.ask.functions import solutions
 from substrate.base.errors import ParameterError, SubstrateError
@@ -132,7 +132,7 @@ def of_each(
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
 
 
-def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Sharded, dict[int, Any]]:
+def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[ShardedTable, dict[int, Any]]:
     """The table of a benchmark's logs, and the scene of each case by its number."""
     (cases, logs), storage = logged(workspace, benchmark, "logs"), workspace.storage
     keep_records(workspace, {})

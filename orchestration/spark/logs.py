@@ -22,8 +22,8 @@ from substrate.base.files import replacing, sha256
 class Logged(NamedTuple):
     """The tables of a benchmark's cases and of their logs."""
 
-    cases: tables.Sharded
-    logs: tables.Sharded
+    cases: tables.ShardedTable
+    logs: tables.ShardedTable
 
 
 def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> Logged:
@@ -75,18 +75,17 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     return made.rows
 
 
-def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Sharded:
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.ShardedTable:
     """Return the table of a logger's logs.
 
-    The table is built again if only its index exists, or if it lacks the number of cases of each shard.
+    The table is built again if only its index exists.
 
     Raises:
         SubstrateError: the built logs differ from the index.
     """
     logs = workspace.logs(logger.name)
     with MAKING:
-        known = logs.manifest
-        if known is None or not known.cases:
+        if logs.table is None:
             again = logs.index.with_name("index.again.jsonl")
             with replacing(again) as fresh:
                 build_logs(workspace, logger, stage, fresh)
@@ -95,6 +94,6 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Shar
                     what = "the logs that the data give differ from the index"
                     raise SubstrateError(what, where=(logs.index,), hint=hint)
             again.unlink()
-            known = logs.manifest
-    assert known
-    return known
+        table = logs.table
+    assert table
+    return table

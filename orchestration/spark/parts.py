@@ -22,9 +22,9 @@ import pyarrow as pa
 from orchestration.base.progress import measured, say
 from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
-from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
+from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost, source_of
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import Sharded, sealed, shard_name
+from orchestration.workspace.tables import ShardedTable, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
 Rows = Callable[[int], Iterator[dict[str, Any]]]
@@ -64,14 +64,8 @@ class Parts:
         """Return the names of all files, in order."""
         return [*map(shard_name, range(self.count))]
 
-    def lines(self, folder: str) -> Iterator[bytes]:
-        """Yield the lines of the table's files, of schema :data:`LINES`, from the folder that has them."""
-        for name in self.names:
-            for row in self.storage.rows(folder, name, columns=["lines"]):
-                yield from (line.encode() for line in row["lines"])
 
-
-def write_parts(settings: Spark, parts: Parts) -> Sharded:
+def write_parts(settings: Spark, parts: Parts) -> ShardedTable:
     """Compute and write the missing files of a table, in one job.
 
     Raises:
@@ -89,6 +83,18 @@ def write_parts(settings: Spark, parts: Parts) -> Sharded:
     parts.storage.keep_only(parts.folder, parts.names)
     _tell_costs(parts.stage, receipts)
     return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
+
+
+def read_once(settings: Spark, parts: Parts, column: str) -> Iterator[Any]:
+    """Compute a table and yield a column of it, in order; then remove it, and tables of other keys beside it.
+
+    An interrupted run leaves the finished files, so that the next one continues with them.
+    """
+    write_parts(settings, parts)
+    for name in parts.names:
+        for row in parts.storage.rows(parts.folder, name, columns=[column]):
+            yield row[column]
+    parts.storage.remove(parts.folder.rpartition("/")[0])
 
 
 def _receipts(settings: Spark, parts: Parts) -> pa.Table:
@@ -133,7 +139,7 @@ def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
     numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
         numbers.append(row[NUMBER])
-        names.append(row.get("source") or f"number {row[NUMBER]}")
+        names.append(source_of(row))
         for made in guarded(parts.work, row):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
             yield made

@@ -155,7 +155,9 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
         out.touch()
         return {"not measured": "no data"}
     stage = f"{benchmark.name}/answers"
-    return {"cases": answer_cases(workspace, benchmark, logged(workspace, benchmark, stage), stage, out)}
+    tables = logged(workspace, benchmark, stage)
+    answer_cases(workspace, benchmark, tables, stage, out)
+    return {"cases": tables.cases.rows}
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
