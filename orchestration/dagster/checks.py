@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
-from orchestration.dagster.assets import asset_key
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.drift import causes, compare_results, differences, explained
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins

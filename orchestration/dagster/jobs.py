@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import dagster as dg
 
-from orchestration.dagster.assets import asset_key
 from orchestration.dagster.form import form_of_job
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile

@@ -36,7 +36,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.dagster.form import FormError
-from orchestration.dagster.run import instance
+from orchestration.dagster.instance import instance
 from orchestration.settings import find_root
 from substrate.base.errors import SubstrateError
 
