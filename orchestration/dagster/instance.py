@@ -38,7 +38,7 @@ def instance(root: Path) -> dg.DagsterInstance:
 
     os.close(open_lock(root))
     with writing_records(home_of_records(root)):
-        home = _home(root)
+        home = _openable(root)
         try:
             return _opened(root, home)
         except OperationalError:
@@ -59,7 +59,7 @@ def home_of_records(root: Path) -> Path:
     return Path(os.environ.get(HOME) or root / ".dagster")
 
 
-def _home(root: Path) -> Path:
+def _openable(root: Path) -> Path:
     """Make the folder if needed, and return a name of it that Dagster can open.
 
     Raises:

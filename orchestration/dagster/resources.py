@@ -57,7 +57,7 @@ def unconfigured(definition: Any) -> Any:
     return dg.configured(definition, config_schema={}, **name)(lambda _: {})
 
 
-ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
+IN_PROCESS: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
 """The executor of single-process jobs."""
 
 

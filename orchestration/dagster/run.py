@@ -11,11 +11,11 @@ import dagster as dg
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.assets import assets_of
-from orchestration.dagster.checks import checks_of
+from orchestration.dagster.checks import ERROR, checks_of
 from orchestration.dagster.instance import home_of_records, writing_records
 from orchestration.dagster.keys import asset_key, box_of
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
-from orchestration.dagster.resources import ALONE, SETTINGS_TAG, WorkspaceResource, settings_of
+from orchestration.dagster.resources import IN_PROCESS, SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.experiments.experiment import begin
 from orchestration.stage import Stages
 from orchestration.stages.graph import stages_in
@@ -69,8 +69,7 @@ def run_stages(
         with writing_records(home_of_records(root)):
             tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
             failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []
-    keys = {name: asset_key(name) for name in todo}
-    return {name: [check for check in failed if check.asset_key == key] for name, key in keys.items()}
+    return {name: [check for check in failed if check.asset_key == asset_key(name)] for name in todo}
 
 
 def _run(
@@ -82,11 +81,9 @@ def _run(
     job: str,
 ) -> list[dg.AssetCheckEvaluation]:
     selection = dg.AssetSelection.assets(*map(asset_key, names))
-    declared = dg.define_asset_job(
-        job,
-        selection=selection.without_checks() if workspace.scratch else selection,
-        executor_def=ALONE,
-    )
+    if workspace.scratch:
+        selection = selection.without_checks()
+    declared = dg.define_asset_job(job, selection, executor_def=IN_PROCESS)
     definitions = dg.Definitions(
         assets=assets_of(stages, names),
         asset_checks=[*checks_of(stages, names)],
@@ -99,26 +96,18 @@ def _run(
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed
-    if stopping := [
-        str(evaluation.description)
-        for evaluation in failed
-        if evaluation.blocking and evaluation.severity == dg.AssetCheckSeverity.ERROR
-    ]:
+    stopping = [str(check.description) for check in failed if check.blocking and check.severity == ERROR]
+    if stopping:
         raise RunError("; ".join(stopping))
+    hint, stage_of = f"`substrate ui` shows the run {result.run_id}", {box_of(name): name for name in names}
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
-            told = event.step_failure_data.user_failure_data
-            reason = told.description if told else (failure.cause or failure).message
-            steps = {box_of(name): name for name in names}
-            raise RunError(
-                f"{steps.get(str(event.step_key), event.step_key)}: {str(reason).strip()}",
-                hint=f"`substrate ui` shows the run {result.run_id}",
-            )
+            given = event.step_failure_data.user_failure_data
+            reason = given.description if given else (failure.cause or failure).message
+            step = stage_of.get(str(event.step_key), event.step_key)
+            raise RunError(f"{step}: {str(reason).strip()}", hint=hint)
     errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]
-    raise RunError(
-        f"run {result.run_id} failed: {'; '.join(_reason(error) for error in errors if error)}",
-        hint="`substrate ui` shows it",
-    )
+    raise RunError(f"the run failed: {'; '.join(_reason(error) for error in errors if error)}", hint=hint)
 
 
 def _reason(error: Any) -> str:

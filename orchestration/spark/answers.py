@@ -17,12 +17,13 @@ from orchestration.spark.parts import LINES, Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.storage import TableRow
 from orchestration.workspace.tables import case_of, logged_cases, short_key
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
-Rows = Callable[[Case, Logs, Any, str], Iterable[Any]]
+CaseRows = Callable[[Case, Logs, Any, str], Iterable[Any]]
 """From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable."""
 
 
@@ -32,7 +33,7 @@ def answer_lines(
     tables: Logged,
     stage: str,
     *,
-    rows: Rows | None = None,
+    rows: CaseRows | None = None,
     split: str = "",
     tasks: int | None = None,
     first: int | None = None,
@@ -61,7 +62,7 @@ def answer_lines(
     cuts = sorted({0, count, *(end for end in ends if end < count)})
     given = partial(logged_cases, storage, cases, logs, cuts)
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         lines, case = list[str](), case_of(row)
         if asks(case) and (only is None or str(case.scene) in only):
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
@@ -85,7 +86,7 @@ def answer_cases(
 
 
 def each_case(
-    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Rows
+    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: CaseRows
 ) -> Iterator[Any]:
     """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
     if scenes and files_of(workspace, benchmark.source):

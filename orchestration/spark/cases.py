@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 import pyarrow as pa
 
@@ -16,10 +15,11 @@ from orchestration.code import code_of
 from orchestration.spark.parts import Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.storage import BYTES, INT, TableRow
 from orchestration.workspace.tables import ShardedTable, short_key, table_once, write_cases
 from substrate.base.files import sha256
 
-SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
+SCENES = pa.schema({NUMBER: INT, "scene": BYTES})
 """A row per generated scene."""
 
 
@@ -37,10 +37,10 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     key = short_key(seed, data, size, code_of(world.make))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
 
-    def rows(place: int) -> Iterator[dict[str, Any]]:
+    def rows(place: int) -> Iterator[TableRow]:
         return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         yield row | {"scene": world.make(row[NUMBER], seed, data)}
 
     parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, SCENES, stage)

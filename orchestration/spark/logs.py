@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from orchestration.spark.parts import Parts, write_parts
 from orchestration.spark.workers import NUMBER, PLACE
 from orchestration.workspace import tables
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.storage import TableRow
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
 
@@ -47,10 +48,10 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
     given = cases.folder
 
-    def rows(shard: int) -> Iterator[dict[str, Any]]:
+    def rows(shard: int) -> Iterator[TableRow]:
         return storage.rows(given, tables.shard_name(shard))
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         for place, named in enumerate(logs(tables.case_of(row), parameters)):
             yield {
                 NUMBER: row[NUMBER],

@@ -21,7 +21,7 @@ import pyarrow as pa
 from orchestration.base.progress import advance
 from orchestration.settings import Spark
 from orchestration.spark.session import LostError, addresses, cause_of
-from orchestration.workspace.storage import ROWS_AT_ONCE, batched
+from orchestration.workspace.storage import ROWS_AT_ONCE, TableRow, batched
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
+Work = Callable[[TableRow], Iterable[TableRow]]
 """A function from an input row to output rows; picklable, and pure because it may run twice."""
 NUMBER = "number"
 PLACE = "place"
@@ -54,7 +54,7 @@ def places_frame(
 def gathered(
     session: SparkSession,
     places: range,
-    rows: Callable[[int], Iterable[dict[str, Any]]],
+    rows: Callable[[int], Iterable[TableRow]],
     work: Work,
     schema: pa.Schema,
     ids: Sequence[int],
@@ -103,12 +103,12 @@ _MARK = "the error as JSON: "
 _sent = msgspec.json.Decoder(_SentError)
 
 
-def source_of(row: dict[str, Any]) -> str:
+def source_of(row: TableRow) -> str:
     """The name of an input row for errors."""
     return row.get("source") or f"number {row[NUMBER]}"
 
 
-def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def guarded(work: Work, row: TableRow) -> Iterator[TableRow]:
     """Yield the rows of one input, in a worker.
 
     An error carries itself as a note, so that the driver can raise it again (:func:`plain_errors`). A foreign

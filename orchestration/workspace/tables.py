@@ -20,33 +20,19 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.workspace.storage import Storage
+from orchestration.workspace.storage import BYTES, INT, TEXT, Storage, TableRow
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
 CASES = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("scene", pa.string()),
-        ("source", pa.string()),
-        ("kind", pa.string()),
-        ("record", pa.binary()),
-        ("questions", pa.binary()),
-    ]
+    {"number": INT, "scene": TEXT, "source": TEXT, "kind": TEXT, "record": BYTES, "questions": BYTES}
 )
 """A row per case: its position, its scene as JSON, and its parts."""
 LOGS = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("place", pa.int64()),
-        ("name", pa.string()),
-        ("digest", pa.string()),
-        ("deltas", pa.int64()),
-        ("source", pa.string()),
-        ("patch", pa.string()),
-    ]
+    {"number": INT, "place": INT, "name": TEXT, "digest": TEXT}
+    | {"deltas": INT, "source": TEXT, "patch": TEXT}
 )
 """A row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
 
@@ -185,13 +171,13 @@ def write_cases(
     return sealed_files(storage, folder, shards)
 
 
-def _row_of(numbered: tuple[int, Case]) -> dict[str, Any]:
+def _row_of(numbered: tuple[int, Case]) -> TableRow:
     """Make the row of a case from its position in the order and the case."""
     number, case = numbered
     return case._asdict() | {"number": number, "scene": msgspec.json.encode(case.scene).decode()}
 
 
-def case_of(row: dict[str, Any]) -> Case:
+def case_of(row: TableRow) -> Case:
     """Make a case from its row."""
     scene = msgspec.json.decode(row["scene"])
     return Case(scene, row["source"], row["record"], row["questions"], row["kind"])
@@ -205,7 +191,7 @@ def read_cases(storage: Storage, table: ShardedTable) -> Iterator[Case]:
 
 def logged_cases(
     storage: Storage, cases: ShardedTable, logs: ShardedTable, cuts: Sequence[int], place: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[TableRow]:
     """Yield the cases of a task in order, each with its logs; both tables are read a row group at a time.
 
     The tables may be cut differently: a table of logs stays when the number of partitions changes.
@@ -223,7 +209,7 @@ def logged_cases(
 
 def _between(
     storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[TableRow]:
     """Yield a table's rows for the cases from ``first`` to ``end``, given the cases of each shard."""
     begin = 0
     for shard, count in enumerate(counts):
@@ -240,7 +226,7 @@ def read_index(path: Path) -> Iterator[LogEntry]:
 
 
 def index_key(path: Path) -> str:
-    """Return the name of the folder for the table of an index's logs."""
+    """Return the name of the manifest that belongs to an index of logs."""
     return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
@@ -272,13 +258,10 @@ class Logs:
         Raises:
             ParameterError: the log or the table does not exist.
         """
-        table = self.table
+        table, where = self.table, (self.index,)
         if table is None:
-            raise ParameterError(
-                f"no log named {name}: the logs are not there",
-                where=(self.index,),
-                hint="`substrate reproduce` makes them",
-            )
+            hint = "`substrate reproduce` makes them"
+            raise ParameterError(f"no log named {name}: the logs are not there", where=where, hint=hint)
         ends = list(accumulate(table.shards))
         for place, entry in enumerate(read_index(self.index)):
             if entry.name == name:
@@ -286,9 +269,8 @@ class Logs:
                 rows = self.storage.read(table.folder, shard, columns=["patch"], filters=of_name)
                 if rows.num_rows:
                     return rows["patch"][0].as_py()
-        raise ParameterError(
-            f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
-        )
+        hint = "The index names every log that is there"
+        raise ParameterError(f"no log is named {name}", where=where, hint=hint)
 
     def read(self, name: str) -> EventLog:
         """Read a log by its name; raises errors as :meth:`patch`."""
