@@ -23,7 +23,7 @@ def build_definitions() -> dg.Definitions:
         schedules=[jobs.nightly_drift],
         resources={"workspace": form.form_resource(), "io_manager": resources.unconfigured(FILES)},
         # One process, so that one Spark session serves the whole run.
-        executor=resources.ALONE,
+        executor=resources.IN_PROCESS,
     )
 
 

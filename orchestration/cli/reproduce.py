@@ -134,9 +134,10 @@ def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
     from orchestration.base.project_lock import project_lock
+    from orchestration.dagster.instance import instance
     from orchestration.dagster.resources import WorkspaceResource
-    from orchestration.dagster.run import instance, run_stages
-    from orchestration.experiments.experiment import begin, open_experiment
+    from orchestration.dagster.run import run_stages
+    from orchestration.experiments.experiment import open_experiment
     from orchestration.ledger import changes, dvc, pinned, records, soundness
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
@@ -157,8 +158,6 @@ def _run(
         if not overrides:
             soundness.require_sound(soundness.all_faults(workspace.root, used, STAGES))
         held = pinned.pinned_outs(workspace.root, used)
-        if workspace.experiment:
-            begin(workspace, overrides)
         with stages_told(names) as how:
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force

@@ -82,6 +82,7 @@ def materialize(
     """Run one stage on existing inputs."""
     with running():
         from orchestration.dagster import run
+        from orchestration.dagster.instance import instance
         from orchestration.ledger.dvc import keep_code
         from orchestration.project import open_workspace
         from orchestration.stages.graph import stages_in
@@ -97,7 +98,7 @@ def materialize(
         with stages_told([stage]):
             resource = run.WorkspaceResource(profile=used, force=force)
             try:
-                run.run_stages([stage], resource, partial(run.instance, workspace.root))
+                run.run_stages([stage], resource, partial(instance, workspace.root))
             except run.RunError as error:
                 # The user changed the parameters, and asked for no stage that the check keeps from the data.
                 if not is_of_other_parameters(stages[stage], workspace):
@@ -144,6 +145,7 @@ def verify(
     doing("loading the pipeline")
     with running():
         from orchestration.dagster import run
+        from orchestration.dagster.instance import instance
         from orchestration.ledger import verification
         from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_text, verdict
@@ -159,7 +161,7 @@ def verify(
             stages = stages_in(workspace)
             if repair:
                 resource = run.WorkspaceResource(profile=workspace.settings.profile, force=True)
-                again = partial(run.run_stages, workspace=resource, where=partial(run.instance, root))
+                again = partial(run.run_stages, workspace=resource, where=partial(instance, root))
                 mended += verification.repair(workspace, stages, again)
 
             def computing(names: list[str], profile: str, folder: Path) -> None:

@@ -57,22 +57,22 @@ class Closure:
     def __init__(self, functions: Iterable[Any]) -> None:
         self._reached = 0
         """The reached statements, a bit for each (:func:`_bits`)."""
-        self.said: dict[str, set[str]] = {}
+        self.data: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
         self._last = __name__
         for part in _parts(functions):
             self._take(part)
 
-    def _say(self, module: str, text: str) -> None:
-        self.said.setdefault(module, set()).add(text)
+    def _count(self, module: str, text: str) -> None:
+        self.data.setdefault(module, set()).add(text)
 
     def _take(self, part: Any) -> None:
         """Add a function, or an argument of a partial."""
         module = getattr(part, "__module__", None) or ""
         if not is_ours(module):
-            self._say(self._last, _plain(part))
+            self._count(self._last, _plain(part))
         elif getattr(part, "__qualname__", "") == "<lambda>":
-            self._say(module, module_of(module).lambdas[part.__code__.co_firstlineno])
+            self._count(module, module_of(module).lambdas[part.__code__.co_firstlineno])
             self._walk(place for name in _named_in(part.__code__) for place in _binding(module, name))
         elif hasattr(part, "__qualname__"):
             self._last = module
@@ -86,7 +86,7 @@ class Closure:
             if not isinstance(part, Declared):
                 for inner in filter(callable, _inside(part)):
                     self._take(inner)
-            self._say(type(part).__module__, about.said)
+            self._count(type(part).__module__, about.data)
 
     def _walk(self, start: Iterable[Place]) -> None:
         for place in start:
@@ -111,7 +111,7 @@ class Closure:
         for module, bits in self._by_module():
             parts, beside = _lines(module, bits)
             lines |= {_file(module): [*parts], **beside}
-        for module, parts in self.said.items():
+        for module, parts in self.data.items():
             lines.setdefault(_file(module), []).extend(sorted(parts))
         return lines
 
@@ -134,18 +134,16 @@ def _named_in(code: CodeType) -> set[str]:
 
 _placed: dict[str, tuple[int, int]] = {}
 """For each module the place of its first statement's bit, and a one for each of its statements."""
-_size = 0
 _closed: dict[Place, int] = {}
 """By statement, all that it leads to."""
 
 
 def _bit(place: Place) -> int:
-    global _size
-    if place[0] not in _placed:
-        length = len(module_of(place[0]).statements)
-        _placed[place[0]] = _size, (1 << length) - 1
-        _size += length
-    return 1 << _placed[place[0]][0] + place[1]
+    module, number = place
+    if module not in _placed:
+        before, last = next(reversed(_placed.values()), (0, 0))
+        _placed[module] = before + last.bit_length(), (1 << len(module_of(module).statements)) - 1
+    return 1 << _placed[module][0] + number
 
 
 def _all_from(start: Place) -> int:
@@ -244,7 +242,7 @@ class _Value(NamedTuple):
     value: Any
     kinds: tuple[Place, ...]
     """The statements of its class and of the types that it holds."""
-    said: str
+    data: str
     """Its plain data."""
 
 
@@ -327,7 +325,7 @@ def _lines(module: str, bits: int) -> tuple[list[str], dict[str, list[str]]]:
     """The lines to hash for some statements of a module, and those for each data file that they name."""
     lines, beside = list[str](), dict[str, list[str]]()
     for place in _statements(module, bits):
-        lines += [_about(value).said for value in _declared(place)] or [_at(place).short]
+        lines += [_about(value).data for value in _declared(place)] or [_at(place).short]
         beside |= {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
     return lines, beside
 

@@ -35,9 +35,8 @@ _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTING = (ast.Import, ast.ImportFrom)
 _SILENT = frozenset({"ctx", "kind", "type_comment"})
 """Fields of a syntax tree that do not affect what the code does."""
-_TAKING = frozenset({"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF"}) | {
-    "LOAD_FROM_DICT_OR_GLOBALS"
-}
+_TAKING = {"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
+_TAKING |= {"LOAD_NAME", "LOAD_CLASSDEREF"}
 """The bytecode instructions that read or write a global name."""
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
-from orchestration.dagster.assets import asset_key
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.changes import compare_results
 from orchestration.ledger.drift import causes, differences, explained
@@ -75,7 +75,7 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
     return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
 
 
-def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
+def _as_pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     """Compare input data and results with their pins; a stage without pins is not compared and does not pass.
     A transcript that grew passes too: it is a result of its run, and a stop would stop the measurement.
     """
@@ -85,23 +85,21 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        changed, why = _beside_pins(stage, resource, data)
+        changed, why = _differing(stage, resource, data)
         if not changed:
             # A result that was compared with nothing is not as pinned; it stops no run either.
             compared = changed is not None
             level = severity if compared else WARN
             return dg.AssetCheckResult(passed=compared, severity=level, description=why)
         opened = resource.open()
-        words, because, metadata = _drift(opened, stages, stage)
-        told = f"{', '.join(changed)} is modified against its pin"
-        told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
+        details, metadata = _drift(opened, stages, stage)
+        remedy = ". `substrate verify` shows what changed, `substrate accept REASON` pins it"
         if data:
-            told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
-        else:
-            told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
+            remedy = ": restore the data, or pin them with `substrate accept REASON`"
+        sentence = f"{', '.join(changed)} is modified against its pin{details}{remedy}"
         metadata["files that differ"] = "\n".join(changed)
         metadata["report"] = dg.MetadataValue.asset(asset_key("report/html", opened.settings.profile))
-        return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
+        return dg.AssetCheckResult(passed=False, severity=severity, description=sentence, metadata=metadata)
 
     about = (
         "The results are as pinned. A difference is an error that stops the run where CI is "
@@ -111,7 +109,7 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     return _check(stage, name, about, judge, blocking=stops)
 
 
-def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str, dict[str, Any]]:
+def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dict[str, Any]]:
     """Describe a stage's differences from its pin and their causes, in words and as a check's metadata.
 
     All stages before it are compared too, since they may be the cause. A stage with only a hash in the pins
@@ -119,30 +117,33 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     """
     pinned = read_pins(workspace.root, workspace.settings.profile)
     if stage.name not in pinned:
-        return "", "", {"because": "not known"}
+        return "", {"because": "not known"}
     now = measure(workspace, stages, [stages[name] for name in needed(stages, [stage.name])], known=pinned)
     apart = differences({stage.name: pinned[stage.name]}, now)
-    why = causes(explained(workspace.root, workspace.settings.profile, pinned, now), now)
+    changes = explained(workspace.root, workspace.settings.profile, pinned, now)
+    why = [str(cause) for cause in causes(changes, now)]
     counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
-    words = ""
+    details = ""
     if apart:
         first, *others = apart
         counted = " and ".join(f"{n:,} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items())
         more = f", and {len(others):,} more" if others else ""
         verb = "differ" if others else "differs"
-        words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+        details = f". {counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+    if why:
+        details += f"; because {'; '.join(why)}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
     lines = change_lines(compare_results(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
-    metadata["because"] = "\n".join(map(str, why)) or "not known"
+    metadata["because"] = "\n".join(why) or "not known"
     if rows:
         metadata["differences"] = dg.MetadataValue.table(rows)
     if lines:
         metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
-    return words, "; ".join(map(str, why)), metadata
+    return details, metadata
 
 
-def _beside_pins(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[list[str] | None, str]:
+def _differing(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[list[str] | None, str]:
     """Return the outs that differ from the pins, and a description; ``None`` if they were not compared, as in
     a run with other parameters.
 
@@ -239,7 +240,7 @@ def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg
     for stage in map(stages.__getitem__, stages if among is None else among):
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by != "nothing":
-            yield _held(stages, stage)
+            yield _as_pinned(stages, stage)
         if stage.name in parts:
             about = "Under each condition there are as many rows as questions."
             again = partial(_asked_again, *parts[stage.name])

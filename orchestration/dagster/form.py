@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import dagster as dg
 import msgspec
 import msgspec.inspect as types
-import yaml
 
 from orchestration.base.yaml_text import parse_yaml
 from orchestration.dagster.resources import WorkspaceResource
@@ -25,8 +24,6 @@ from orchestration.project import SETTINGS
 from orchestration.settings import PARAMETERS_FILE, find_root, read_parameters
 from substrate.base.errors import ParameterError
 
-EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}
-"""A form that changes nothing: every value is as in ``params.yaml``."""
 _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -141,23 +138,20 @@ def _optional(type_: Any, about: str) -> dg.Field:
 
 
 def form_of_job(profile: str) -> dict[str, Any]:
-    """Return the initial form of a job, which sets only the profile."""
-    return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
+    """Return the initial form of a job, which sets only the profile: all else is as in ``params.yaml``."""
+    form = {"profile": profile, "set": {}, "experiment": None, "force": False}
+    return {"resources": {"workspace": {"config": form}}}
 
 
 def _text(value: Any) -> str:
-    """Format a value as one line of YAML 1.2; the library's own words are of YAML 1.1.
+    """Format a value as YAML 1.2: a word as it is, and all else as JSON, which is YAML too.
 
-    >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
-    ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
-    >>> _text("1e5")
-    '"1e5"'
+    >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]}, "1e5")]
+    ['1e-7', 'B', '"true"', 'null', '{"a":[1]}', '"1e5"']
     """
-    if value is None or isinstance(value, bool | int):  # the same in both; a form has many
-        return msgspec.json.encode(value).decode()
-    line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"))
-    line = line.removesuffix("...\n").rstrip()
-    return line if parse_yaml(line) == value else msgspec.json.encode(value).decode()
+    if isinstance(value, str) and value.isidentifier() and parse_yaml(value) == value:
+        return value
+    return msgspec.json.encode(value).decode()
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
@@ -196,18 +190,18 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = find_root() / PARAMETERS_FILE
     try:
-        told = {
+        config = {
             "profile": form.get("profile", ""),
             "overrides": overrides_of(form, path),
             "experiment": form.get("experiment") or "",
             "force": form["force"],
             "settles": True,
         }
-        WorkspaceResource(**told).open()
+        WorkspaceResource(**config).open()
     except ParameterError as error:
         # The error must point to the form, not to the file or the command.
         fields = {str(path): "", "--name": "experiment", "--set": "set", "--profile": "profile"}
         where = [fields.get(part, part) for part in error.where]
         fault = ParameterError(error.what, where=tuple(where), hint=error.hint)
         raise FormError(str(fault), [], form) from None
-    return told
+    return config

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import dagster as dg
 
-from orchestration.dagster.assets import asset_key
 from orchestration.dagster.form import form_of_job
-from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
+from orchestration.dagster.keys import asset_key
+from orchestration.dagster.resources import IN_PROCESS, VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
@@ -46,19 +46,14 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
     log = dg.OpExecutionContext.get().log
     (log.error if report.differences else log.info)(render_text(report))
     if not report.fits:
-        raise dg.Failure(
-            verdict(report),
-            metadata={
-                "numbers and answers": dg.MetadataValue.md(fenced(change_lines(report.moved))),
-                "differences": [str(difference) for difference in report.differences],
-            },
-            allow_retries=False,
-        )
+        moved = dg.MetadataValue.md(fenced(change_lines(report.moved)))
+        metadata = {"numbers and answers": moved, "differences": [*map(str, report.differences)]}
+        raise dg.Failure(verdict(report), metadata=metadata, allow_retries=False)
 
 
 @dg.job(
     name=VERIFY,
-    executor_def=ALONE,
+    executor_def=IN_PROCESS,
     description="The drift check: the present results and a recomputation, compared with the pins",
 )
 def verify() -> None:

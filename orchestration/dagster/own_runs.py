@@ -55,15 +55,17 @@ def own_runs(
             has a copy of the project's `dagster.yaml`.
     """
     home, name = Path(instance.root_directory), project_name(root)
-    private, here = is_private(root, home), _holds_records(home)
+    private, tags = is_private(root, home), {} if _holds_records(home) else {PROJECT_TAG: name}
     files = [folder / "dagster.yaml" for folder in (home, root / ".dagster")]
-    alike = alike and here and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
-    for run in instance.get_runs(dg.RunsFilter(statuses=statuses, tags={} if here else {PROJECT_TAG: name})):
-        tag, folder = run.tags.get(PROJECT_TAG, ""), _folder_of(run)
-        # A project that was moved or copied took its records along.
-        moved = private and not (tag and _exists(tag))
-        untagged = not tag and here and (folder == root.resolve() or (alike and folder is None))
-        if tag == name or moved or untagged:
+    alike = alike and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
+    for run in instance.get_runs(dg.RunsFilter(statuses=statuses, tags=tags)):
+        if tag := run.tags.get(PROJECT_TAG):
+            # A project that was moved or copied took its records along.
+            own = tag == name or (private and not _exists(tag))
+        else:
+            folder = _folder_of(run)
+            own = private or folder == root.resolve() or (alike and folder is None)
+        if own:
             yield run
 
 

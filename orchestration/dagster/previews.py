@@ -109,10 +109,10 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
         else f"- not measured: {page}"
         for page, score in zip(names, scores, strict=True)
     ]
-    told = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
-    if len(told) < len(lines):
-        told.append(f"- and {len(lines) - len(told)} more below")
-    result = dg.MetadataValue.md("\n".join(told))
+    shown = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
+    if len(shown) < len(lines):
+        shown.append(f"- and {len(lines) - len(shown)} more below")
+    result = dg.MetadataValue.md("\n".join(shown))
     metadata = {"result": result, "preview": _table(rows), "dagster/row_count": len(scores)}
     return metadata | ({"published": _table(beside)} if beside else {}) | accuracies
 
@@ -141,11 +141,15 @@ def _of_lines(path: Path) -> Metadata:
 
 
 def _of_folder(folder: Path) -> Metadata:
-    """Show the number of files and bytes, and the first files."""
+    """Show the number of files and bytes, and the first files; of pages, a link to the first one."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     rows = [{"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size} for path in files]
     size = sum(row["bytes"] for row in rows)
-    return {"dagster/row_count": len(files), "bytes": size, "preview": _table(rows[:_SHOWN])}
+    metadata = {"dagster/row_count": len(files), "bytes": size, "preview": _table(rows[:_SHOWN])}
+    if (page := folder / "index.html").is_file():
+        metadata |= {"page": dg.MetadataValue.path(page), "link": dg.MetadataValue.url(page.as_uri())}
+        metadata["preview"] = dg.MetadataValue.md(f"[The report]({page.as_uri()})")
+    return metadata
 
 
 def _of_markdown(path: Path) -> Metadata:

@@ -15,13 +15,14 @@ import msgspec
 from pydantic import Field, PrivateAttr
 
 from orchestration.base.project_lock import project_lock
+from orchestration.dagster.keys import box_of, is_apart
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.dvc import settle
 from orchestration.ledger.soundness import all_faults, require_pins, require_sound
 from orchestration.project import is_usual, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
-from orchestration.stages.graph import EVERY, STAGES, home_of, stages_in
+from orchestration.stages.graph import EVERY, STAGES, stages_in
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 
@@ -33,15 +34,6 @@ DEFERRED_TAG = "dagster/defer_asset_events"
 """Dagster's tag of a run whose asset events the run itself reports."""
 VERIFY = "verify"
 """The name of the job that looks for drift."""
-
-
-def box_of(stage: str) -> str:
-    """Return the name of a stage's box in the graph, which shows only the last part of a key.
-
-    >>> box_of("clevrer/scores")
-    'clevrer_scores'
-    """
-    return stage.replace("/", "_")
 
 
 def settings_of(workspace: Workspace) -> tuple[str, str]:
@@ -58,21 +50,13 @@ def tags_of_run(workspace: Workspace) -> dict[str, str]:
     return {**tags, DEFERRED_TAG: "true"} if is_apart(workspace) else tags
 
 
-def is_apart(workspace: Workspace) -> bool:
-    """Tell whether a run's stages have histories apart from the assets': the run is an experiment, or its
-    profile shares stages with a profile before it.
-    """
-    profile = workspace.settings.profile
-    return bool(workspace.experiment) or any(home_of(stage) != profile for stage in stages_in(workspace))
-
-
 def unconfigured(definition: Any) -> Any:
     """A Dagster resource or executor without its settings, which could be paths or modules to import."""
     name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
     return dg.configured(definition, config_schema={}, **name)(lambda _: {})
 
 
-ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
+IN_PROCESS: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
 """The executor of single-process jobs."""
 
 

@@ -14,7 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +36,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.dagster.form import FormError
-from orchestration.dagster.run import instance
+from orchestration.dagster.instance import instance
 from orchestration.settings import find_root
 from substrate.base.errors import SubstrateError
 
@@ -47,6 +47,24 @@ REPORT_PATH = re.compile(r"/artifacts/([\w.-]+/report(?:/.*)?)")
 """The paths of the reports' pages."""
 PATIENCE = 10.0
 """The seconds for open pages and the daemon to end."""
+
+
+_CLOSED = {"Content-Security-Policy": "frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin"}
+"""Headers by which no page of another origin can show or load a page of this server."""
+_SANDBOXED = {"Content-Security-Policy": "sandbox allow-scripts allow-popups"}
+"""Headers of a report's page: its scripts have no rights on the UI."""
+
+
+def _adding(headers: Mapping[str, str], send: Send) -> Send:
+    """Send messages with some headers added to those of the response."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            for name, value in headers.items():
+                MutableHeaders(scope=message).append(name, value)
+        await send(message)
+
+    return sending
 
 
 class Guard:
@@ -74,15 +92,7 @@ class Guard:
         elif refusal:
             await PlainTextResponse(f"refused: {refusal}\n", status_code=403)(scope, receive, send)
         else:
-
-            async def closed(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    headers = MutableHeaders(scope=message)
-                    headers.append("Content-Security-Policy", "frame-ancestors 'none'")
-                    headers["Cross-Origin-Resource-Policy"] = "same-origin"
-                await send(message)
-
-            await self.app(scope, receive, closed)
+            await self.app(scope, receive, _adding(_CLOSED, send))
 
     def refusal(self, scope: Scope) -> str:
         """The reason to refuse a request; empty if it is answered."""
@@ -118,14 +128,6 @@ class Reports:
             await self.app(scope, receive, send)
             return
 
-        async def sandboxed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                # A report's scripts have no rights on the UI.
-                MutableHeaders(scope=message)["Content-Security-Policy"] = (
-                    "sandbox allow-scripts allow-popups"
-                )
-            await send(message)
-
         try:
             if ".." in name[1].split("/"):
                 raise HTTPException(404)
@@ -133,7 +135,7 @@ class Reports:
         except HTTPException:
             hint = "`substrate reproduce` makes the report of a profile"
             response = PlainTextResponse(f"there is no such page: {hint}\n", status_code=404)
-        await response(scope, receive, sandboxed)
+        await response(scope, receive, _adding(_SANDBOXED, send))
 
 
 def guarded(app: ASGIApp) -> ASGIApp:

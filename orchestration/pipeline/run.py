@@ -1,5 +1,5 @@
-"""The earlier name of :mod:`orchestration.dagster.run`."""
+"""The earlier place of :func:`orchestration.dagster.instance.instance`, for scripts."""
 
-from orchestration.dagster.run import RunError, instance, recompute, run_stages
+from orchestration.dagster.instance import instance
 
-__all__ = ["RunError", "instance", "recompute", "run_stages"]
+__all__ = ["instance"]

@@ -15,7 +15,8 @@ from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, places_frame, plain_errors
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Sharded, shard_name
+from orchestration.workspace.storage import INT, TEXT, TableRow
+from orchestration.workspace.tables import ShardedTable, shard_name
 from substrate.adapters.bridges import to_arrow
 from substrate.ask.functions import solutions
 from substrate.base.errors import ParameterError, SubstrateError
@@ -23,21 +24,13 @@ from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryError, checked
 
-FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
+SOLUTIONS = pa.schema({NUMBER: INT, PLACE: INT, "lines": pa.list_(TEXT)})
 """A row per log: its solutions as JSON."""
-NAME = "deltas"
+TABLE = "deltas"
 """The table's name in a query."""
 DELTAS = pa.schema(
-    [
-        ("scene", pa.string()),
-        ("log", pa.string()),
-        ("position", pa.int64()),
-        ("tick", pa.int64()),
-        ("op", pa.string()),
-        ("subject", pa.string()),
-        ("predicate", pa.string()),
-        ("object", pa.string()),
-    ]
+    {"scene": TEXT, "log": TEXT, "position": INT, "tick": INT}
+    | {"op": TEXT, "subject": TEXT, "predicate": TEXT, "object": TEXT}
 )
 """A row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
 _LETTERS = {"insert": "A", "retract": "D"}
@@ -70,7 +63,7 @@ def ask_each(
     columns, rows = ["scene", "log"], list[list[Any]]()
     shapes = benchmark.logger.shapes
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         log = EventLog.from_patch(row["patch"], row["name"])
         tbox = TBox.load(shapes) if shapes else None
         result = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
@@ -122,17 +115,17 @@ def of_each(
     named = [row for shard in shards for row in storage.rows(logs.folder, shard, columns=columns)]
     names = {row[NUMBER]: row["name"] for row in named}
 
-    def rows(place: int) -> Iterator[dict[str, Any]]:
+    def rows(place: int) -> Iterator[TableRow]:
         return storage.rows(logs.folder, shards[place])
 
     stage, places, given = "substrate logs", range(len(shards)), [*names.values()]
     with within(session.interruptAll, timeout):
-        answers = gathered(session, places, rows, work, FOUND, [*names], stage=stage, names=given)
+        answers = gathered(session, places, rows, work, SOLUTIONS, [*names], stage=stage, names=given)
     for row, answer in zip(named, answers.to_pylist(), strict=True):
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
 
 
-def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Sharded, dict[int, Any]]:
+def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[ShardedTable, dict[int, Any]]:
     """The table of a benchmark's logs, and the scene of each case by its number."""
     (cases, logs), storage = logged(workspace, benchmark, "logs"), workspace.storage
     keep_records(workspace, {})
@@ -179,14 +172,14 @@ def ask_deltas(
         with within(session.interruptAll, timeout), plain_errors(session, "--sql"):
             try:
                 frame = places_frame(session, range(len(logs.shards)), rows, DELTAS)
-                frame.createOrReplaceTempView(NAME)
+                frame.createOrReplaceTempView(TABLE)
                 table = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
             except (AnalysisException, ArithmeticException) as error:
-                hint = f"Ask the table {NAME}, in Spark's SQL"
+                hint = f"Ask the table {TABLE}, in Spark's SQL"
                 what = str(error).strip().splitlines()[0].rstrip(".")
                 raise ParameterError(what, where=("--sql",), hint=hint) from error
     finally:
-        session.catalog.dropTempView(NAME)
+        session.catalog.dropTempView(TABLE)
     at_most(limit, table.num_rows)
     return Answered(table.column_names, [list(row.values()) for row in table.to_pylist()])
 
@@ -194,7 +187,7 @@ def ask_deltas(
 def exploded(log: EventLog, name: str, scene: str) -> pa.Table:
     """A log as a table of its deltas."""
     deltas = to_arrow(log)
-    letters = pa.array([_LETTERS[op] for op in deltas["op"].to_pylist()], pa.string())
+    letters = pa.array([_LETTERS[op] for op in deltas["op"].to_pylist()], TEXT)
     own = {"op": letters, "scene": pa.array([scene] * len(letters)), "log": pa.array([name] * len(letters))}
     columns = [own[column] if column in own else deltas[column] for column in DELTAS.names]
     return pa.table(columns, schema=DELTAS)

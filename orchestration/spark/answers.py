@@ -13,32 +13,35 @@ import msgspec
 from orchestration.benchmarks.benchmark import Case, Explained, Interpreted, Logs
 from orchestration.code import code_of
 from orchestration.spark.logs import Logged, logged
-from orchestration.spark.parts import LINES, Parts, write_parts
+from orchestration.spark.parts import LINES, Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.storage import TableRow
 from orchestration.workspace.tables import case_of, logged_cases, short_key
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
-Rows = Callable[[Case, Logs, Any, str], Iterable[Any]]
+CaseRows = Callable[[Case, Logs, Any, str], Iterable[Any]]
 """From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable."""
 
 
-def answer_parts(
+def answer_lines(
     workspace: Workspace,
     benchmark: Interpreted,
     tables: Logged,
     stage: str,
     *,
-    rows: Rows | None = None,
+    rows: CaseRows | None = None,
     split: str = "",
     tasks: int | None = None,
     first: int | None = None,
     only: Collection[str] | None = None,
-) -> tuple[int, Parts]:
-    """Return the number of cases to answer, and the files of their rows.
+) -> Iterator[str]:
+    """Answer the questions of each case from its logs, and yield the rows as JSON, in order.
+
+    No two calls for the same stage may overlap.
 
     Args:
         tables: the benchmark's cases and their logs.
@@ -59,7 +62,7 @@ def answer_parts(
     cuts = sorted({0, count, *(end for end in ends if end < count)})
     given = partial(logged_cases, storage, cases, logs, cuts)
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         lines, case = list[str](), case_of(row)
         if asks(case) and (only is None or str(case.scene) in only):
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
@@ -68,39 +71,25 @@ def answer_parts(
                 raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
         yield {NUMBER: row[NUMBER], "lines": lines}
 
-    return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
+    parts = Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
+    for of_case in read_once(workspace.settings.spark, parts, "lines"):
+        yield from of_case
 
 
 def answer_cases(
     workspace: Workspace, benchmark: Interpreted, tables: Logged, stage: str, out: Path, **condition: Any
-) -> int:
-    """Answer the questions of every case from its logs, and write the rows in order.
-
-    Args:
-        condition: the options of :func:`answer_parts`.
-
-    Returns:
-        The number of cases answered.
-    """
-    count, parts = answer_parts(workspace, benchmark, tables, stage, **condition)
-    write_parts(workspace.settings.spark, parts)
+) -> None:
+    """Write the rows of :func:`answer_lines`, which takes the conditions, into a file."""
     with out.open("wb") as file:
-        file.writelines(line + b"\n" for line in parts.lines(parts.folder))
-    workspace.storage.remove(parts.folder.rpartition("/")[0])
-    return count
+        lines = answer_lines(workspace, benchmark, tables, stage, **condition)
+        file.writelines(line.encode() + b"\n" for line in lines)
 
 
 def each_case(
-    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Rows
+    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: CaseRows
 ) -> Iterator[Any]:
-    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
-
-    No two calls for the same stage and benchmark may overlap.
-    """
-    if not (scenes and files_of(workspace, benchmark.source)):
-        return
-    tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
-    _, parts = answer_parts(workspace, benchmark, tables, stage, rows=work, only=scenes)
-    write_parts(workspace.settings.spark, parts)
-    yield from map(msgspec.json.decode, parts.lines(parts.folder))
-    workspace.storage.remove(parts.folder.rpartition("/")[0])
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
+    if scenes and files_of(workspace, benchmark.source):
+        tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
+        lines = answer_lines(workspace, benchmark, tables, stage, rows=work, only=scenes)
+        yield from map(msgspec.json.decode, lines)

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 import pyarrow as pa
 
 from orchestration.base.progress import advance
 from orchestration.benchmarks.benchmark import Source, World
 from orchestration.code import code_of
-from orchestration.spark.parts import Parts, write_parts
+from orchestration.spark.parts import Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Sharded, short_key, table_once, write_cases
+from orchestration.workspace.storage import BYTES, INT, TableRow
+from orchestration.workspace.tables import ShardedTable, short_key, table_once, write_cases
 from substrate.base.files import sha256
 
-SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
+SCENES = pa.schema({NUMBER: INT, "scene": BYTES})
 """A row per generated scene."""
 
 
@@ -37,17 +37,14 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     key = short_key(seed, data, size, code_of(world.make))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
 
-    def rows(place: int) -> Iterator[dict[str, Any]]:
+    def rows(place: int) -> Iterator[TableRow]:
         return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         yield row | {"scene": world.make(row[NUMBER], seed, data)}
 
     parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, SCENES, stage)
-    write_parts(settings.spark, parts)
-    made = (row["scene"] for name in parts.names for row in storage.rows(parts.folder, name))
-    world.write(out, made, seed)
-    storage.remove(folder)
+    world.write(out, read_once(settings.spark, parts, "scene"), seed)
     return len(numbers)
 
 
@@ -55,13 +52,13 @@ MAKING = RLock()
 """A lock for making a shared table: two threads would overwrite each other's files."""
 
 
-def cases_of(workspace: Workspace, source: Source, stage: str) -> Sharded:
+def cases_of(workspace: Workspace, source: Source, stage: str) -> ShardedTable:
     """Return the table of a source's cases; if it is missing, write it from the source's files."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
 
-    def write(folder: str) -> Sharded:
+    def write(folder: str) -> ShardedTable:
         cases = source.cases(source.files(data), None, True)
         # A table's bytes must not depend on the project's folder.
         here = f"{workspace.home}/"

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -21,6 +21,7 @@ from orchestration.ledger.environment import java_version
 from orchestration.spark import session as spark
 from orchestration.spark.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.storage import INT, TEXT, TableRow
 from substrate.base.errors import SubstrateError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ ASTRAY = 60
 """The most seconds that a worker's clock may be off; S3 refuses signatures that are 15 minutes off."""
 ROOM = 256
 """The free MiB that a worker's disk needs, for our code and Spark's files."""
-_SAID = pa.schema([(NUMBER, pa.int64()), ("said", pa.string())])
+_REPORTS = pa.schema({NUMBER: INT, "report": TEXT})
 
 
 class _Worker(NamedTuple):
@@ -114,7 +115,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
     known: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
     tasks, names = range(TASKS), [f"task {number}" for number in range(TASKS)]
 
-    def given(task: int) -> list[dict[str, Any]]:
+    def given(task: int) -> list[TableRow]:
         return [{NUMBER: task}]
 
     first = latest = time.monotonic()
@@ -123,13 +124,13 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
         try:
             with spark.within(session.interruptAll, LATEST):
                 rows = gathered(
-                    session, tasks, given, _account_of, _SAID, tasks, stage="cluster check", names=names
+                    session, tasks, given, _account_of, _REPORTS, tasks, stage="cluster check", names=names
                 )
         except SubstrateError:
             if time.monotonic() - latest < LATEST:
                 raise
             break
-        for worker in map(_worker.decode, rows["said"].to_pylist()):
+        for worker in map(_worker.decode, rows["report"].to_pylist()):
             known[worker.host, worker.folder] = worker
         latest = time.monotonic() if len(known) > before else latest
         if lonely:
@@ -137,7 +138,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
     return sorted(known.values())
 
 
-def _account_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _account_of(row: TableRow) -> list[TableRow]:
     """Report on the worker that runs this."""
     time.sleep(0.2)  # so that no single worker takes all tasks
     try:
@@ -148,7 +149,7 @@ def _account_of(row: dict[str, Any]) -> list[dict[str, Any]]:
     free = shutil.disk_usage(folder).free >> 20
     python = platform.python_version()
     account = _Worker(socket.gethostname(), python, _pyspark(), time.time(), folder, free, missing)
-    return [{NUMBER: row[NUMBER], "said": msgspec.json.encode(account).decode()}]
+    return [{NUMBER: row[NUMBER], "report": msgspec.json.encode(account).decode()}]
 
 
 def _pyspark() -> str:
@@ -179,9 +180,9 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
         if theirs != ours:
             faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
     summary = f"Python {worker.python}, PySpark {worker.pyspark}, {worker.free:,} MiB free at {worker.folder}"
-    told = [what for what, _ in faults] or ["has every package"]
+    words = [what for what, _ in faults] or ["has every package"]
     hint = "; ".join(hint for _, hint in faults)
-    return Finding(f"worker {worker.host}", ", ".join([summary, *told]), not faults, hint)
+    return Finding(f"worker {worker.host}", ", ".join([summary, *words]), not faults, hint)
 
 
 def _same(theirs: str, ours: str) -> tuple[bool, str]:
@@ -205,7 +206,7 @@ def _tried(what: str, look: Callable[[], str]) -> Iterator[Finding]:
 def _storage(workspace: Workspace) -> str:
     """Write a table to the storage, read it back, list its folder and delete it."""
     storage, folder = workspace.storage, f"check-{uuid.uuid4()}"
-    rows, schema = [{NUMBER: number} for number in (1, 2, 3)], pa.schema([(NUMBER, pa.int64())])
+    rows, schema = [{NUMBER: number} for number in (1, 2, 3)], pa.schema({NUMBER: INT})
     try:
         storage.write_rows(rows, schema, folder, "part.parquet")
         if storage.read(folder, "part.parquet") != pa.Table.from_pylist(rows, schema):

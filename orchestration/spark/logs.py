@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from orchestration.spark.parts import Parts, write_parts
 from orchestration.spark.workers import NUMBER, PLACE
 from orchestration.workspace import tables
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.storage import TableRow
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
 
@@ -22,8 +23,8 @@ from substrate.base.files import replacing, sha256
 class Logged(NamedTuple):
     """The tables of a benchmark's cases and of their logs."""
 
-    cases: tables.Sharded
-    logs: tables.Sharded
+    cases: tables.ShardedTable
+    logs: tables.ShardedTable
 
 
 def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> Logged:
@@ -47,10 +48,10 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
     given = cases.folder
 
-    def rows(shard: int) -> Iterator[dict[str, Any]]:
+    def rows(shard: int) -> Iterator[TableRow]:
         return storage.rows(given, tables.shard_name(shard))
 
-    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def work(row: TableRow) -> Iterator[TableRow]:
         for place, named in enumerate(logs(tables.case_of(row), parameters)):
             yield {
                 NUMBER: row[NUMBER],
@@ -75,18 +76,17 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     return made.rows
 
 
-def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Sharded:
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.ShardedTable:
     """Return the table of a logger's logs.
 
-    The table is built again if only its index exists, or if it lacks the number of cases of each shard.
+    The table is built again if only its index exists.
 
     Raises:
         SubstrateError: the built logs differ from the index.
     """
     logs = workspace.logs(logger.name)
     with MAKING:
-        known = logs.manifest
-        if known is None or not known.cases:
+        if logs.table is None:
             again = logs.index.with_name("index.again.jsonl")
             with replacing(again) as fresh:
                 build_logs(workspace, logger, stage, fresh)
@@ -95,6 +95,6 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Shar
                     what = "the logs that the data give differ from the index"
                     raise SubstrateError(what, where=(logs.index,), hint=hint)
             again.unlink()
-            known = logs.manifest
-    assert known
-    return known
+        table = logs.table
+    assert table
+    return table

@@ -22,21 +22,19 @@ import pyarrow as pa
 from orchestration.base.progress import measured, say
 from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
-from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
-from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import Sharded, sealed, shard_name
+from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost, source_of
+from orchestration.workspace.storage import INT, TEXT, Storage, TableRow
+from orchestration.workspace.tables import ShardedTable, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
-Rows = Callable[[int], Iterator[dict[str, Any]]]
+InputRows = Callable[[int], Iterator[TableRow]]
 """A picklable function from a place to the input rows of its file, each with its ``number``."""
-LINES = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+LINES = pa.schema({NUMBER: INT, "lines": pa.list_(TEXT)})
 """A row per case, with its lines of the file."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
 _RECEIPT = pa.schema(
-    [
-        *((name, pa.int64()) for name in (NUMBER, "rows", "kept", "began", "ended", "cpu", "peak")),
-        *((name, pa.string()) for name in ("sum", "host")),
-    ]
+    {NUMBER: INT, "rows": INT, "kept": INT, "began": INT, "ended": INT, "cpu": INT, "peak": INT}
+    | {"sum": TEXT, "host": TEXT}
 )
 """A row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
 
@@ -54,7 +52,7 @@ class Parts:
     storage: Storage
     folder: str
     count: int
-    rows: Rows
+    rows: InputRows
     work: Work
     schema: pa.Schema
     stage: str
@@ -64,14 +62,8 @@ class Parts:
         """Return the names of all files, in order."""
         return [*map(shard_name, range(self.count))]
 
-    def lines(self, folder: str) -> Iterator[bytes]:
-        """Yield the lines of the table's files, of schema :data:`LINES`, from the folder that has them."""
-        for name in self.names:
-            for row in self.storage.rows(folder, name, columns=["lines"]):
-                yield from (line.encode() for line in row["lines"])
 
-
-def write_parts(settings: Spark, parts: Parts) -> Sharded:
+def write_parts(settings: Spark, parts: Parts) -> ShardedTable:
     """Compute and write the missing files of a table, in one job.
 
     Raises:
@@ -91,11 +83,23 @@ def write_parts(settings: Spark, parts: Parts) -> Sharded:
     return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
 
 
+def read_once(settings: Spark, parts: Parts, column: str) -> Iterator[Any]:
+    """Compute a table and yield a column of it, in order; then remove it, and tables of other keys beside it.
+
+    An interrupted run leaves the finished files, so that the next one continues with them.
+    """
+    write_parts(settings, parts)
+    for name in parts.names:
+        for row in parts.storage.rows(parts.folder, name, columns=[column]):
+            yield row[column]
+    parts.storage.remove(parts.folder.rpartition("/")[0])
+
+
 def _receipts(settings: Spark, parts: Parts) -> pa.Table:
-    def place_row(place: int) -> list[dict[str, Any]]:
+    def place_row(place: int) -> list[TableRow]:
         return [{NUMBER: place, "source": parts.stage}]
 
-    def write(row: dict[str, Any]) -> list[dict[str, Any]]:
+    def write(row: TableRow) -> list[TableRow]:
         return [_written(parts, row[NUMBER])]
 
     session, stage, places = spark_session(settings), parts.stage, range(parts.count)
@@ -107,7 +111,7 @@ def _receipts(settings: Spark, parts: Parts) -> pa.Table:
     return receipts
 
 
-def _written(parts: Parts, place: int) -> dict[str, Any]:
+def _written(parts: Parts, place: int) -> TableRow:
     """Compute and write a file, in a worker, and return its receipt."""
     began, cpu = time.time(), time.process_time()
     storage, folder, name = parts.storage, parts.folder, shard_name(place)
@@ -128,19 +132,19 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
     }
 
 
-def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+def _computed(parts: Parts, place: int) -> Iterator[TableRow]:
     """Yield the rows of a file, then check that each given case came back."""
     numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
         numbers.append(row[NUMBER])
-        names.append(row.get("source") or f"number {row[NUMBER]}")
+        names.append(source_of(row))
         for made in guarded(parts.work, row):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
             yield made
     nothing_lost(keys, numbers, names, parts.stage)
 
 
-def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+def _reached(parts: Parts, place: int) -> Iterator[TableRow]:
     """Yield the input rows of a file, read from the storage."""
     try:
         yield from parts.rows(place)

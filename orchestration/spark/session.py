@@ -247,5 +247,5 @@ def code_archive() -> bytes:
 def cause_of(error: Exception) -> str:
     """Return the first informative line of a Spark error."""
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith("An error occurred while")]
-    return told[0] if told else f"Spark gave no reason ({type(error).__name__})"
+    reasons = [line for line in lines if line and not line.startswith("An error occurred while")]
+    return reasons[0] if reasons else f"Spark gave no reason ({type(error).__name__})"

@@ -21,7 +21,7 @@ import pyarrow as pa
 from orchestration.base.progress import advance
 from orchestration.settings import Spark
 from orchestration.spark.session import LostError, addresses, cause_of
-from orchestration.workspace.storage import ROWS_AT_ONCE, batched
+from orchestration.workspace.storage import ROWS_AT_ONCE, TableRow, batched
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
+Work = Callable[[TableRow], Iterable[TableRow]]
 """A function from an input row to output rows; picklable, and pure because it may run twice."""
 NUMBER = "number"
 PLACE = "place"
@@ -54,7 +54,7 @@ def places_frame(
 def gathered(
     session: SparkSession,
     places: range,
-    rows: Callable[[int], Iterable[dict[str, Any]]],
+    rows: Callable[[int], Iterable[TableRow]],
     work: Work,
     schema: pa.Schema,
     ids: Sequence[int],
@@ -88,7 +88,7 @@ def gathered(
     return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _SentError(msgspec.Struct, frozen=True):
     """An error as a worker sends it: its parts, and the end of its traceback."""
 
     kind: str
@@ -98,42 +98,42 @@ class _Told(msgspec.Struct, frozen=True):
     traceback: str
 
 
-_TOLD = "the error as JSON: "
-_told = msgspec.json.Decoder(_Told)
+_MARK = "the error as JSON: "
+"""The beginning of the note that holds an error, since Spark passes on only the text of the traceback."""
+_sent = msgspec.json.Decoder(_SentError)
 
 
-def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one input; a foreign error is reported with that input."""
-    with telling(row.get("source") or f"number {row[NUMBER]}"):
-        yield from work(row)
+def source_of(row: TableRow) -> str:
+    """The name of an input row for errors."""
+    return row.get("source") or f"number {row[NUMBER]}"
 
 
-@contextmanager
-def telling(where: str) -> Iterator[None]:
-    """Encode an error that the block raises in a worker, so that the driver can raise it again.
+def guarded(work: Work, row: TableRow) -> Iterator[TableRow]:
+    """Yield the rows of one input, in a worker.
 
-    Args:
-        where: the origin that a foreign error is reported with.
+    An error carries itself as a note, so that the driver can raise it again (:func:`plain_errors`). A foreign
+    error is reported with that input.
     """
     try:
-        yield
+        yield from work(row)
     except Exception as error:
-        if any(note.startswith(_TOLD) for note in getattr(error, "__notes__", ())):
+        if any(note.startswith(_MARK) for note in getattr(error, "__notes__", ())):
             raise
         lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
-        if isinstance(error, SubstrateError):
-            ours = error
-        else:
-            starved = isinstance(error, MemoryError)
-            what = "a worker has not enough memory" if starved else f"{type(error).__name__}: {error}"
-            hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
-            ours = SubstrateError(what, where=(where,), hint=hint)
-        told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
-        # Spark passes on only the text of the traceback, which contains the note.
-        ours.add_note(_TOLD + msgspec.json.encode(told).decode())
+        ours = error if isinstance(error, SubstrateError) else _named(error, source_of(row))
+        sent = _SentError(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
+        ours.add_note(_MARK + msgspec.json.encode(sent).decode())
         if ours is error:
             raise
         raise ours from error
+
+
+def _named(error: Exception, source: str) -> SubstrateError:
+    """A foreign error as one of ours, with the input that it arose from."""
+    if isinstance(error, MemoryError):
+        hint = "Free some, or let fewer work at once by spark.master in params.yaml"
+        return SubstrateError("a worker has not enough memory", where=(source,), hint=hint)
+    return SubstrateError(f"{type(error).__name__}: {error}", where=(source,))
 
 
 def nothing_lost(
@@ -172,7 +172,7 @@ class WorkerError(Exception):
 def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
     """Raise a worker's error again in the driver, without the JVM's stack around it.
 
-    An error of the work is always encoded (:func:`telling`). Any other error is Spark's own: a dead worker,
+    An error of the work carries a note (:func:`guarded`). Any other error is Spark's own: a dead worker,
     a full disk, a broken connection.
 
     Raises:
@@ -184,10 +184,11 @@ def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
     except SubstrateError:
         raise
     except Exception as error:
-        if (place := str(error).find(_TOLD)) >= 0:
-            told = _told.decode(str(error)[place + len(_TOLD) :].splitlines()[0])
-            kind = getattr(errors, told.kind, SubstrateError)
-            raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
+        _, marked, note = str(error).partition(_MARK)
+        if marked:
+            sent = _sent.decode(note.splitlines()[0])
+            kind = getattr(errors, sent.kind, SubstrateError)
+            raise kind(sent.what, where=sent.where, hint=sent.hint) from WorkerError(sent.traceback)
         if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
             hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
             raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error

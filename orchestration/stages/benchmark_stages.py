@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -103,29 +104,42 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     data: Data = workspace.settings.data(source.name)
     out.mkdir()
     if data.source == "official" and source.official.unpack:
-        downloads = workspace.root / "downloads" / source.name
-        pins = workspace.root / "pins" / "downloads.json"
-
-        def progress(name: str, done: int, total: int | None) -> None:
-            advance(f"{source.name}/dataset", done, total or 0, f"bytes of {name}")
-
-        fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
-        source.official.unpack({file.name: file.path for file in fetched}, out)
-        official = [named.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
-        write_json(out / named.OFFICIAL, official, indent=1)
+        _unpack_downloads(source, source.official.unpack, workspace, out)
         return {"source": "official"}
-    for world in source.world if data.source == "generated" else ():
+    if data.source == "generated" and source.world:
+        (world,) = source.world
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
     real.require_whole(workspace, source)
     if given := files_outside(source, workspace):
-        for name, path in given.items():
-            _place(path, name, source, out)
-        files = {name: named.NamedFile(path.name, sha256(path)) for name, path in given.items()}
-        write_json(out / named.NAMED, files, indent=1)
+        _copy_files(source, given, out)
         whose = "official files" if data.source == "real" else "files that a user named"
         return {"source": whose, **{name: str(path) for name, path in given.items()}}
     return {"source": "no data are named: nothing is measured"}
+
+
+def _unpack_downloads(
+    source: Source, unpack: Callable[[Mapping[str, Path], Path], None], workspace: Workspace, out: Path
+) -> None:
+    """Download a source's official files, unpack them into a dataset, and list them there."""
+    root, data = workspace.root, workspace.settings.data(source.name)
+
+    def progress(name: str, done: int, total: int | None) -> None:
+        advance(f"{source.name}/dataset", done, total or 0, f"bytes of {name}")
+
+    downloads, pins = root / "downloads" / source.name, root / "pins" / "downloads.json"
+    fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
+    unpack({file.name: file.path for file in fetched}, out)
+    official = [named.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
+    write_json(out / named.OFFICIAL, official, indent=1)
+
+
+def _copy_files(source: Source, given: Mapping[str, Path], out: Path) -> None:
+    """Copy files by role into a dataset, and list them there."""
+    for name, path in given.items():
+        _place(path, name, source, out)
+    files = {name: named.NamedFile(path.name, sha256(path)) for name, path in given.items()}
+    write_json(out / named.NAMED, files, indent=1)
 
 
 def _place(given: Path, name: str, source: Source, out: Path) -> None:
@@ -155,7 +169,9 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
         out.touch()
         return {"not measured": "no data"}
     stage = f"{benchmark.name}/answers"
-    return {"cases": answer_cases(workspace, benchmark, logged(workspace, benchmark, stage), stage, out)}
+    tables = logged(workspace, benchmark, stage)
+    answer_cases(workspace, benchmark, tables, stage, out)
+    return {"cases": tables.cases.rows}
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:

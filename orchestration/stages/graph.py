@@ -21,7 +21,7 @@ from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
 
 
-def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
+def _with_studies(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
     """The stages of some benchmarks and of the profile's studies, with all stages that these need."""
     own = [*benchmarks]
     tables = [
@@ -58,7 +58,7 @@ def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
     yield from map(score_stage, benchmarks)
 
 
-def _of_official(benchmarks: list[Benchmark]) -> Stages:
+def _on_official_files(benchmarks: list[Benchmark]) -> Stages:
     """The stages of some benchmarks on official files, without studies."""
     computed = list(_answered(benchmarks))
     there = {stage.name for stage in computed}
@@ -76,9 +76,9 @@ def _of_official(benchmarks: list[Benchmark]) -> Stages:
 
 
 @cache
-def _of(names: tuple[str, ...], profile: str, real: bool) -> Stages:
+def _graph(names: tuple[str, ...], profile: str, real: bool) -> Stages:
     benchmarks = [BENCHMARKS[name] for name in names]
-    return _of_official(benchmarks) if real else _usual(benchmarks, profile)
+    return _on_official_files(benchmarks) if real else _with_studies(benchmarks, profile)
 
 
 def _names_in(profile: str) -> Iterator[str]:
@@ -88,23 +88,18 @@ def _names_in(profile: str) -> Iterator[str]:
             yield name
 
 
-STAGES: Stages = _of(tuple(_names_in("")), "", False)
+STAGES: Stages = _graph(tuple(_names_in("")), "", False)
 """The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's."""
-BEYOND_STAGES: Stages = _of(tuple(_names_in(BEYOND)), BEYOND, False)
+BEYOND_STAGES: Stages = _graph(tuple(_names_in(BEYOND)), BEYOND, False)
 """The stages of the profile of the work beyond the paper; none if that is not installed."""
-OFFICIAL: Stages = _of(
-    tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), "real", True
-)
-"""The stages of a profile that has every official file."""
-
-
+_ON_OFFICIAL_FILES = tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about)
 GRAPHS: Mapping[str, Stages] = {
     **dict.fromkeys(("sample", "full", "paper"), STAGES),
     BEYOND: BEYOND_STAGES,
-    "real": OFFICIAL,
+    "real": _graph(_ON_OFFICIAL_FILES, "real", True),
 }
 """The profiles that have a job, each with its stages."""
-EVERY: Stages = in_order({**OFFICIAL, **BEYOND_STAGES, **STAGES}.values())
+EVERY: Stages = in_order({**GRAPHS["real"], **BEYOND_STAGES, **STAGES}.values())
 """The stages of every profile, each as in its usual one (:func:`home_of`)."""
 ELSEWHERE: Stages = {
     f"{profile}/{name}": replace(stage, profile=profile)
@@ -131,14 +126,9 @@ def stages_in(workspace: Workspace) -> Stages:
     settings, real = workspace.settings, is_real(workspace)
     names = tuple(_names_in(settings.profile))
     if not real:
-        return _of(names, settings.profile, False)
-    measured = (
-        name
-        for name in names
-        if MEASURED_ON in BENCHMARKS[name].about
-        and settings.data(BENCHMARKS[name].source.name).source == "real"
-    )
-    return _of(tuple(measured), settings.profile, True)
+        return _graph(names, settings.profile, False)
+    read = {name for name in names if settings.data(BENCHMARKS[name].source.name).source == "real"}
+    return _graph(tuple(name for name in _ON_OFFICIAL_FILES if name in read), settings.profile, True)
 
 
 def _is_of(stage: str, benchmark: str) -> bool:

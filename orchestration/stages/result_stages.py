@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
-
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
@@ -155,7 +153,7 @@ def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs
     laid_out = LAYOUTS[table.layout](table, benchmarks, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):
         out.write_text(laid_out.render(suffix), "utf-8")
-    return {"table": dg.MetadataValue.md(laid_out.render("md"))}
+    return {}
 
 
 def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -179,12 +177,4 @@ def make_report(
     """
     each = partial(each_case, workspace, "report/html")
     cache = PartCache(workspace.root, write_report, *calls)
-    written = write_report(workspace, out, {stage.name: stage for stage in described}, each, cache)
-    place = workspace.path(REPORT) / "index.html"
-    return {
-        "page": dg.MetadataValue.path(place),
-        "link": dg.MetadataValue.url(place.as_uri()),
-        "preview": dg.MetadataValue.md(f"[The report]({place.as_uri()})"),
-        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
-        **written,
-    }
+    return write_report(workspace, out, {stage.name: stage for stage in described}, each, cache)

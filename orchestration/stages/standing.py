@@ -98,10 +98,8 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
         if state.why and not state.how:
             note(f"{name}: {state.why}: it is computed again")
         # A check stops the run if data, or in CI any result, differ from their pins.
-        stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(
-            stage, workspace, state.made
-        )
-        if not state.how or stops:
+        stopping = stage.pinned_by == "data.dvc" or os.environ.get("CI")
+        if not state.how or (stopping and differs(stage, workspace, state.made)):
             chosen[name] = None
         elif state.how == "taken":
             taken[name] = state.made
@@ -126,8 +124,8 @@ def require_data(stages: Stages, name: str, workspace: Workspace) -> None:
         made = (of[source.name] for of in records if source.name in of)
         known = next((record for record in made if now.outs and record.outs == now.outs), now)
         apart = changed(flattened(known.parameters), flattened(now.parameters))
-        if told := "; ".join(f"{key} was {was}, and is {is_}" for key, (was, is_) in apart.items()):
-            what = f"was made with other parameters than {PARAMETERS_FILE} has: {told}"
+        if changes := "; ".join(f"{key} was {was}, and is {is_}" for key, (was, is_) in apart.items()):
+            what = f"was made with other parameters than {PARAMETERS_FILE} has: {changes}"
             hint = f"Make it first: `substrate materialize --profile {profile} {source.name}`"
             raise ParameterError(what, where=tuple(workspace.paths(source.outs)), hint=hint)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -10,6 +11,7 @@ from orchestration.benchmarks.benchmark import Data, Source
 from orchestration.scoring.published import Kind
 from orchestration.workspace.folders import Workspace
 
+T = TypeVar("T")
 NAMED = "named.json"
 """The file, in a dataset copied from a user's files, that lists these files."""
 
@@ -33,19 +35,17 @@ class OfficialFile(NamedFile, frozen=True):
 
 def read_named(folder: Path) -> dict[str, NamedFile]:
     """The user's files behind a dataset, by role; none if it was made of other data."""
-    path = folder / NAMED
-    if not path.is_file():
-        return {}
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, NamedFile])
+    return _listed(folder / NAMED, dict[str, NamedFile])
 
 
 def trusted_on_first_use(folder: Path) -> list[OfficialFile]:
     """The official files of a dataset for which no published hash vouches."""
-    path = folder / OFFICIAL
-    if not path.is_file():
-        return []
-    files = msgspec.json.decode(path.read_bytes(), type=list[OfficialFile])
-    return [file for file in files if file.blob is None]
+    return [file for file in _listed(folder / OFFICIAL, list[OfficialFile]) if file.blob is None]
+
+
+def _listed(path: Path, type_: type[T]) -> T:
+    """The files that a dataset lists; none without a list."""
+    return msgspec.json.decode(path.read_bytes(), type=type_) if path.is_file() else type_()
 
 
 def files_of(workspace: Workspace, source: Source) -> dict[str, Path]:

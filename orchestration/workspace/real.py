@@ -18,13 +18,10 @@ from orchestration.settings import PARAMETERS_FILE, REAL
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError, ParameterError
 
-USUAL = "downloads/real"
-"""The default folder."""
-
 
 def folder_of(workspace: Workspace) -> Path:
     """The folder of official files; a relative path starts at the project."""
-    return workspace.root / (os.environ.get(REAL) or workspace.settings.real.folder or USUAL)
+    return workspace.root / (os.environ.get(REAL) or workspace.settings.real.folder or "downloads/real")
 
 
 def is_real(workspace: Workspace) -> bool:
@@ -100,17 +97,14 @@ def require_whole(workspace: Workspace, source: Source) -> None:
         ParameterError: `params.yaml` does not describe it.
         FormatError: it is missing or has other bytes.
     """
-    known = workspace.settings.real.files
+    known, folder = workspace.settings.real.files, folder_of(workspace)
     for name in names_of(workspace, source).values():
-        path = folder_of(workspace) / name
         if name not in known:
-            where, hint = (
-                (PARAMETERS_FILE, f"real.files.{name}"),
-                "Add its sha256, licence, source and get to that section",
-            )
+            hint = "Add its sha256, licence, source and get to that section"
+            where = PARAMETERS_FILE, f"real.files.{name}"
             raise ParameterError("is not described", where=where, hint=hint)
-        if not path.exists():
-            raise FormatError("is not there", where=(path,), hint=f"Get it: {known[name].get}")
+        if not (folder / name).exists():
+            raise FormatError("is not there", where=(folder / name,), hint=f"Get it: {known[name].get}")
     for name, (held, digest) in doctored(workspace, [source]).items():
         what, hint = f"has SHA-256 {digest} instead of {held}", f"Get the official one: {known[name].get}"
-        raise FormatError(what, where=(folder_of(workspace) / name,), hint=hint)
+        raise FormatError(what, where=(folder / name,), hint=hint)

@@ -33,6 +33,10 @@ _OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss
 """The URI schemes of object storages, each with pyarrow's class name."""
 _ATTEMPTS = 8
 """The number of attempts at a busy object storage, with growing waits between them."""
+INT, TEXT, BYTES = pa.int64(), pa.string(), pa.binary()
+"""The types of columns."""
+TableRow = dict[str, Any]
+"""A row of a table, by column."""
 ROWS_AT_ONCE = 16
 """The number of rows of a row group, which a worker reads at a time."""
 
@@ -69,9 +73,7 @@ class Storage:
             # fsspec and Hadoop read a file URI as a plain path, without escapes.
             system, path = url_to_fs(uri if self.local is None else str(self.local.joinpath(*parts)))
         except (ImportError, ValueError, OSError) as error:
-            hint = (
-                "Install the package that it names, or give another URI; docs/deploy.md has what each needs"
-            )
+            hint = "Install the package that it names, or give another URI; docs/deploy.md lists them"
             scheme, (reason, *_) = urlsplit(self.base).scheme, str(error).splitlines()
             raise ParameterError(f"no client of {scheme}: {reason}", where=(self.base,), hint=hint) from error
         return system, path
@@ -97,7 +99,7 @@ class Storage:
                     system.rm(part)
                 raise
 
-    def write_rows(self, rows: Iterable[dict[str, Any]], schema: pa.Schema, *parts: str) -> None:
+    def write_rows(self, rows: Iterable[TableRow], schema: pa.Schema, *parts: str) -> None:
         """Write rows as one Parquet file, whole or not at all; only one row group of them is in memory.
 
         Args:
@@ -121,7 +123,7 @@ class Storage:
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
-    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[TableRow]:
         """Yield the rows of a Parquet file in order, with one row group at a time in memory."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:

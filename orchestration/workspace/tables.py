@@ -20,33 +20,19 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Case, Cases
-from orchestration.workspace.storage import Storage
+from orchestration.workspace.storage import BYTES, INT, TEXT, Storage, TableRow
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
 CASES = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("scene", pa.string()),
-        ("source", pa.string()),
-        ("kind", pa.string()),
-        ("record", pa.binary()),
-        ("questions", pa.binary()),
-    ]
+    {"number": INT, "scene": TEXT, "source": TEXT, "kind": TEXT, "record": BYTES, "questions": BYTES}
 )
 """A row per case: its position, its scene as JSON, and its parts."""
 LOGS = pa.schema(
-    [
-        ("number", pa.int64()),
-        ("place", pa.int64()),
-        ("name", pa.string()),
-        ("digest", pa.string()),
-        ("deltas", pa.int64()),
-        ("source", pa.string()),
-        ("patch", pa.string()),
-    ]
+    {"number": INT, "place": INT, "name": TEXT, "digest": TEXT}
+    | {"deltas": INT, "source": TEXT, "patch": TEXT}
 )
 """A row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
 
@@ -63,22 +49,18 @@ class LogEntry(msgspec.Struct, frozen=True):
 _entries = msgspec.json.Decoder(LogEntry)
 
 
-class Sharded(msgspec.Struct, frozen=True):
-    """A complete table: its folder, and the rows and the hash of each shard; its record is a manifest."""
+class ShardedTable(msgspec.Struct, frozen=True):
+    """The manifest of a complete table: its folder, and the rows and the hash of each shard."""
 
     folder: str
     shards: list[int]
-    sums: list[str] = []
+    """The number of rows of each shard."""
+    sums: list[str]
     """SHA-256 of each shard's file, as it was written here."""
-    seal: str = ""
+    seal: str
     """A hash of the other fields, which reveals a damaged manifest."""
     cases: list[int] = []
     """In a table of logs, the number of cases that each shard was computed from."""
-
-    @property
-    def whole(self) -> bool:
-        """Tell whether the manifest is undamaged; a manifest without sums has no hash to check."""
-        return self == sealed(self.folder, self.shards, self.sums, self.cases)
 
     @property
     def rows(self) -> int:
@@ -86,10 +68,10 @@ class Sharded(msgspec.Struct, frozen=True):
         return sum(self.shards)
 
 
-def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> Sharded:
+def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> ShardedTable:
     """Make the manifest of a table from its shards' row counts and sums."""
-    parts = [folder, shards, sums, *([cases] if cases else [])]
-    return Sharded(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
+    seal = short_key(folder, shards, sums, *([cases] if cases else []))
+    return ShardedTable(folder, shards, sums, seal, [*cases])
 
 
 def short_key(*parts: Any) -> str:
@@ -106,27 +88,27 @@ def shard_name(number: int) -> str:
     return f"{number:05d}.parquet"
 
 
-def sharded_of(storage: Storage, folder: str, count: int) -> Sharded:
+def sealed_files(storage: Storage, folder: str, count: int) -> ShardedTable:
     """Make the manifest of a table of ``count`` shards from their files."""
     names = [*map(shard_name, range(count))]
     rows = [storage.count(folder, name) for name in names]
     return sealed(folder, rows, [storage.sum(folder, name) for name in names])
 
 
-def read_sharded(storage: Storage, folder: str, *parts: str) -> Sharded | None:
-    """Read the manifest of a table; ``None`` if it is missing, damaged, or names another folder."""
+def table_in(storage: Storage, folder: str, *parts: str) -> ShardedTable | None:
+    """Read the manifest of a table in a folder; ``None`` if it is missing, damaged, or of another one."""
     known = _manifest(storage.read_record(folder, *parts))
     inside, _, name = known.folder.rpartition("/") if known else ("", "", "")
     return known if inside == folder and name not in ("", ".", "..") else None
 
 
-def _manifest(text: bytes | str) -> Sharded | None:
+def _manifest(text: bytes | str) -> ShardedTable | None:
     """Decode a manifest; ``None`` if it is damaged."""
     try:
-        manifest = msgspec.json.decode(text, type=Sharded)
+        read = msgspec.json.decode(text, type=ShardedTable)
     except NOT_JSON:
         return None
-    return manifest if manifest.whole else None
+    return read if read == sealed(read.folder, read.shards, read.sums, read.cases) else None
 
 
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
@@ -147,8 +129,8 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
 
 
 def table_once(
-    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Sharded]
-) -> Sharded:
+    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], ShardedTable]
+) -> ShardedTable:
     """Return a table, and write it first if it does not exist.
 
     Args:
@@ -157,8 +139,8 @@ def table_once(
         write: writes the shards into a folder of the storage; called only if they are missing.
     """
     for folder in folders:
-        known = read_sharded(storage, folder, key, "table.json")
-        if known and known.sums and known.folder == f"{folder}/{key}":
+        known = table_in(storage, folder, key, "table.json")
+        if known and known.folder == f"{folder}/{key}":
             return known
     folder = folders[0]
     manifest = write(f"{folder}/{key}")
@@ -173,7 +155,7 @@ def write_cases(
     cut: Callable[[int], int],
     advance: Callable[[int, int], None],
     folder: str,
-) -> Sharded:
+) -> ShardedTable:
     """Write the missing shards of some cases.
 
     Args:
@@ -186,30 +168,30 @@ def write_cases(
         if not storage.exists(folder, name):
             storage.write_rows(map(_row_of, of_shard), CASES, folder, name)
         advance(min(shards * shard, cases.total), cases.total)
-    return sharded_of(storage, folder, shards)
+    return sealed_files(storage, folder, shards)
 
 
-def _row_of(numbered: tuple[int, Case]) -> dict[str, Any]:
+def _row_of(numbered: tuple[int, Case]) -> TableRow:
     """Make the row of a case from its position in the order and the case."""
     number, case = numbered
     return case._asdict() | {"number": number, "scene": msgspec.json.encode(case.scene).decode()}
 
 
-def case_of(row: dict[str, Any]) -> Case:
+def case_of(row: TableRow) -> Case:
     """Make a case from its row."""
     scene = msgspec.json.decode(row["scene"])
     return Case(scene, row["source"], row["record"], row["questions"], row["kind"])
 
 
-def read_cases(storage: Storage, manifest: Sharded) -> Iterator[Case]:
+def read_cases(storage: Storage, table: ShardedTable) -> Iterator[Case]:
     """Yield the cases of a table in order."""
-    for number in range(len(manifest.shards)):
-        yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
+    for number in range(len(table.shards)):
+        yield from map(case_of, storage.rows(table.folder, shard_name(number)))
 
 
 def logged_cases(
-    storage: Storage, cases: Sharded, logs: Sharded, cuts: Sequence[int], place: int
-) -> Iterator[dict[str, Any]]:
+    storage: Storage, cases: ShardedTable, logs: ShardedTable, cuts: Sequence[int], place: int
+) -> Iterator[TableRow]:
     """Yield the cases of a task in order, each with its logs; both tables are read a row group at a time.
 
     The tables may be cut differently: a table of logs stays when the number of partitions changes.
@@ -227,7 +209,7 @@ def logged_cases(
 
 def _between(
     storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[TableRow]:
     """Yield a table's rows for the cases from ``first`` to ``end``, given the cases of each shard."""
     begin = 0
     for shard, count in enumerate(counts):
@@ -244,7 +226,7 @@ def read_index(path: Path) -> Iterator[LogEntry]:
 
 
 def index_key(path: Path) -> str:
-    """Return the name of the folder for the table of an index's logs."""
+    """Return the name of the manifest that belongs to an index of logs."""
     return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
@@ -263,13 +245,12 @@ class Logs:
     index: Path
 
     @property
-    def manifest(self) -> Sharded | None:
+    def table(self) -> ShardedTable | None:
         """Return the table that belongs to the index; ``None`` if it does not exist."""
         if not self.index.is_file():
             return None
         key = index_key(self.index)
-        manifests = (read_sharded(self.storage, folder, key) for folder in self.folders)
-        return next((manifest for manifest in manifests if manifest), None)
+        return next(filter(None, (table_in(self.storage, folder, key) for folder in self.folders)), None)
 
     def patch(self, name: str) -> str:
         """Read the RDF Patch of a log.
@@ -277,27 +258,19 @@ class Logs:
         Raises:
             ParameterError: the log or the table does not exist.
         """
-        manifest = self.manifest
-        if manifest is None:
-            raise ParameterError(
-                f"no log named {name}: the logs are not there",
-                where=(self.index,),
-                hint="`substrate reproduce` makes them",
-            )
-        ends = list(accumulate(manifest.shards))
+        table, where = self.table, (self.index,)
+        if table is None:
+            hint = "`substrate reproduce` makes them"
+            raise ParameterError(f"no log named {name}: the logs are not there", where=where, hint=hint)
+        ends = list(accumulate(table.shards))
         for place, entry in enumerate(read_index(self.index)):
             if entry.name == name:
-                rows = self.storage.read(
-                    manifest.folder,
-                    shard_name(bisect(ends, place)),
-                    columns=["patch"],
-                    filters=[("name", "==", name)],
-                )
+                shard, of_name = shard_name(bisect(ends, place)), [("name", "==", name)]
+                rows = self.storage.read(table.folder, shard, columns=["patch"], filters=of_name)
                 if rows.num_rows:
                     return rows["patch"][0].as_py()
-        raise ParameterError(
-            f"no log is named {name}", where=(self.index,), hint="The index names every log that is there"
-        )
+        hint = "The index names every log that is there"
+        raise ParameterError(f"no log is named {name}", where=where, hint=hint)
 
     def read(self, name: str) -> EventLog:
         """Read a log by its name; raises errors as :meth:`patch`."""

@@ -32,7 +32,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from serving import serving
 from spark_cluster import free_port
 
-from orchestration.dagster.resources import box_of
+from orchestration.dagster.keys import box_of
 from orchestration.stages.graph import EVERY
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -340,7 +340,7 @@ def _missing(stage: Stage, closure: Closure, seen: Touched) -> tuple[set[object]
         (file, name)
         for file, name in seen.definitions
         if (file, name.removeprefix("<lambda> of ")) not in known
-        and not (name.startswith("<lambda>") and file.removesuffix(".py").replace("/", ".") in closure.said)
+        and not (name.startswith("<lambda>") and file.removesuffix(".py").replace("/", ".") in closure.data)
     }
     return {*definitions, *(seen.files - stage.code.keys())}, len(seen.definitions)
 

@@ -83,7 +83,7 @@ def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
 
 
 def test_scripts_find_two_names_where_they_were() -> None:
-    from orchestration.dagster.run import instance
+    from orchestration.dagster.instance import instance
     from orchestration.pipeline import run
     from orchestration.settings import find_root
     from orchestration.workspace import root

@@ -29,7 +29,7 @@ from orchestration.models.transcript import Reply, address, make_record, read_tr
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import Sharded, short_key, table_once, table_sums, write_cases
+from orchestration.workspace.tables import ShardedTable, short_key, table_once, table_sums, write_cases
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
@@ -301,7 +301,7 @@ def _manifest(path: Path) -> None:
     assert _table(path.parent).folder == "sample/cases/b/key", "a manifest leads to another table"
 
 
-def _table(root: Path) -> Sharded:
+def _table(root: Path) -> ShardedTable:
     """The table of one case, with its manifest."""
     cases, storage = Cases(1, iter([Case(3, "a.json", b"{}")])), Storage(root.as_uri())
     write = partial(write_cases, storage, cases, lambda of: 10, lambda done, of: None)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from orchestration.project import open_workspace
-from orchestration.workspace.tables import LOGS, LogEntry, Sharded, index_key, shard_name
+from orchestration.workspace.tables import LOGS, LogEntry, index_key, sealed, shard_name
 from substrate.generators.layout import QUESTIONS
 from substrate.log.event_log import EventLog
 
@@ -48,6 +48,5 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
         for number, (name, log) in enumerate(logs.items())
     ]
     stored.storage.write_rows(rows, LOGS, stored.folders[0], "test", shard_name(0))
-    stored.storage.write_record(
-        Sharded(f"{stored.folders[0]}/test", [len(rows)]), stored.folders[0], index_key(stored.index)
-    )
+    table = sealed(f"{stored.folders[0]}/test", [len(rows)], [""], [len(rows)])
+    stored.storage.write_record(table, stored.folders[0], index_key(stored.index))

@@ -24,8 +24,9 @@ from villages import write_specs
 
 from orchestration.base.http import Clock
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
+from orchestration.dagster.instance import instance
 from orchestration.dagster.resources import WorkspaceResource
-from orchestration.dagster.run import RunError, instance, run_stages
+from orchestration.dagster.run import RunError, run_stages
 from orchestration.models import asking
 from orchestration.models.asking import Part
 from orchestration.models.client import Endpoint, ModelError

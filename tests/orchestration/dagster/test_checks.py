@@ -11,8 +11,8 @@ import pytest
 import releases
 import yaml
 
-from orchestration.dagster.assets import asset_key
 from orchestration.dagster.checks import SAMPLE, checks_of
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
 from orchestration.ledger.pinned import measure, write_pins

@@ -111,7 +111,7 @@ def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
         "seed=21",
     ]
     set_ = {"clevrer.predictive.tau": 1e-7, "clevrer.predictive.horizon": None}
-    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=1.0e-07"]
+    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=1e-7"]
 
 
 def test_the_form_of_the_how_to_is_one() -> None:

@@ -17,7 +17,8 @@ import pytest
 from dagster._core.events import EngineEventData
 
 from orchestration.base.project_lock import project_lock
-from orchestration.dagster import own_runs, run
+from orchestration.dagster import own_runs
+from orchestration.dagster.instance import instance as instance_of
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from substrate.base.files import OutputError
 
@@ -51,7 +52,7 @@ def record(root: Path | None = None, status: dg.DagsterRunStatus = BEGUN, pid: i
 
 
 def opened(root: Path) -> dict[str, dg.DagsterRunStatus]:
-    with run.instance(root) as instance:
+    with instance_of(root) as instance:
         return {of.run_id: of.status for of in instance.get_runs()}
 
 
@@ -119,11 +120,11 @@ def test_a_run_ends_with_its_process_whatever_has_its_number_now(project: Path, 
 
 
 def test_a_damaged_record_that_others_share_is_not_moved(project: Path) -> None:
-    run.instance(project).dispose()
+    instance_of(project).dispose()
     home = Path(os.environ["DAGSTER_HOME"])
     for database in (home / "history").rglob("*.db"):
         database.write_bytes(b"no database" * 1000)
     with pytest.raises(OutputError, match=r"the record of runs is damaged .*Other projects may share it"):
-        run.instance(project)
+        instance_of(project)
     assert not list(home.glob("damaged-*"))
     shutil.rmtree(home)

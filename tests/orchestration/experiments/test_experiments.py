@@ -12,7 +12,7 @@ import pytest
 from commands import invoke, printed
 from scipy.stats import binomtest
 
-from orchestration.dagster.assets import asset_key
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import build_definitions

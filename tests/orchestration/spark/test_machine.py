@@ -17,6 +17,7 @@ from projects import ROOT
 
 from orchestration.base.project_lock import BusyError, scratch_of
 from orchestration.dagster import resources, run
+from orchestration.dagster.instance import instance
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.spark.java import java_fault
 from substrate.base.errors import ParameterError
@@ -112,17 +113,17 @@ def test_a_home_of_dagster_is_made_or_refused_by_its_fault(
         Path(root, "a").mkdir()
         (root / "a/dagster.yaml").write_text(settings, "utf-8")
     with pytest.raises(ParameterError, match=message) if message else contextlib.nullcontext():
-        run.instance(root).dispose()
+        instance(root).dispose()
 
 
 def test_a_damaged_record_of_runs_is_set_aside_and_begun_anew(
     make_project: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = make_project()
-    run.instance(root).dispose()
+    instance(root).dispose()
     for database in (root / ".dagster/history").rglob("*.db"):
         database.write_bytes(b"no database" * 1000)
-    run.instance(root).dispose()
+    instance(root).dispose()
     aside = root / ".dagster/damaged-1"
     assert (aside / "history/runs.db").read_bytes().startswith(b"no database")
     assert (

@@ -12,10 +12,10 @@ import pytest
 
 from orchestration.base.progress import task_figures
 from orchestration.settings import Spark
-from orchestration.spark.parts import LINES, Parts, write_parts
+from orchestration.spark.parts import LINES, Parts, read_once, write_parts
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import sharded_of
+from orchestration.workspace.tables import sealed_files
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import sha256
 
@@ -42,7 +42,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
         manifest = write_parts(Spark(), parts)
     files = sorted((tmp_path / "sample/a").iterdir())
     assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
-    assert manifest == sharded_of(parts.storage, "sample/a", 2)
+    assert manifest == sealed_files(parts.storage, "sample/a", 2)
     assert (manifest.shards, manifest.sums) == ([20, 20], [sha256(file) for file in files])
     assert list(parts.storage.rows("sample/a", "00001.parquet"))[3] == {NUMBER: 23, "text": "23"}
     assert (figures["tasks"], figures["shards kept"], figures["hosts"]) == (2, 0, 1)
@@ -62,7 +62,8 @@ def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp
     assert sorted((tmp_path / "sample/a").iterdir()) == [first, second]
     assert first.stat().st_mtime_ns == before
     assert second.read_bytes() == whole
-    assert [*lines.lines("sample/a")] == [b"line %d" % number for number in range(40)]
+    assert [*read_once(Spark(), lines, "lines")] == [[f"line {number}"] for number in range(40)]
+    assert not (tmp_path / "sample").exists()
 
 
 def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:

@@ -9,14 +9,14 @@ import pytest
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import Sharded, read_cases, short_key, table_once, write_cases
+from orchestration.workspace.tables import ShardedTable, read_cases, short_key, table_once, write_cases
 
 
-def table(root: Path, text: bytes) -> tuple[Storage, Sharded]:
+def table(root: Path, text: bytes) -> tuple[Storage, ShardedTable]:
     """The table of one case, by a storage where ``other`` lies beside it."""
     storage = Storage(root.as_uri())
 
-    def write(folder: str) -> Sharded:
+    def write(folder: str) -> ShardedTable:
         cases = Cases(1, iter([Case(3, "a.json", text)]))
         return write_cases(storage, cases, lambda of: 10, lambda done, of: None, folder)
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from commands import invoke
 
-from orchestration.dagster.assets import asset_key
+from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs

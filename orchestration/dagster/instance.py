@@ -1,0 +1,128 @@
+"""The project's Dagster instance, which the commands and the UI share: where its records lie, how they open.
+
+The folder of Dagster's records of runs is set by the environment, else it lies in the project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import yaml
+from dagster_shared.check import CheckError
+
+from orchestration.base.project_lock import open_lock
+from orchestration.dagster import own_runs
+from substrate.base.errors import ParameterError
+from substrate.base.files import OutputError
+
+HOME = "DAGSTER_HOME"
+DATABASES = ("history", "schedules")
+"""The folders of Dagster's databases; no result depends on them."""
+
+
+def instance(root: Path) -> dg.DagsterInstance:
+    """The project's persistent Dagster instance, which the command and the UI share.
+
+    Raises:
+        OutputError: the project or the record of runs is not writable, or a shared record is damaged.
+        ParameterError: the folder of Dagster's records is a relative path, or its `dagster.yaml` is unusable.
+    """
+    from sqlalchemy.exc import DatabaseError, OperationalError
+
+    from substrate.cli.console import note
+
+    os.close(open_lock(root))
+    with writing_records(home_of_records(root)):
+        home = _openable(root)
+        try:
+            return _opened(root, home)
+        except OperationalError:
+            raise
+        except DatabaseError as error:
+            if not own_runs.is_private(root, home):
+                what = f"the record of runs is damaged ({error.orig})"
+                hint = "Other projects may share it; restore it, or name another DAGSTER_HOME"
+                raise OutputError(what, where=(home,), hint=hint) from error
+            note(
+                f"{_set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins"
+            )
+            return _opened(root, home)
+
+
+def home_of_records(root: Path) -> Path:
+    """The folder of Dagster's records, as the environment names it; by default in the project."""
+    return Path(os.environ.get(HOME) or root / ".dagster")
+
+
+def _openable(root: Path) -> Path:
+    """Make the folder if needed, and return a name of it that Dagster can open.
+
+    Raises:
+        ParameterError: the environment names a relative folder.
+        OSError: the folder cannot be made.
+    """
+    home = home_of_records(root)
+    if not home.is_absolute():
+        hint = "Give an absolute path, or unset it to use the project's folder"
+        raise ParameterError("is not an absolute path", where=(HOME, home), hint=hint)
+    home.mkdir(parents=True, exist_ok=True)
+    if "%" in str(home):  # SQLAlchemy would read %41 as A
+        link = Path.home() / ".cache/substrate" / hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(home)
+        home = link
+    os.environ[HOME] = str(home)
+    # This also covers a folder without settings.
+    os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+    return home
+
+
+def _opened(root: Path, home: Path) -> dg.DagsterInstance:
+    """Open Dagster's records, with every class that `dagster.yaml` names; close and forget old runs.
+
+    Raises:
+        ParameterError: the file is not YAML, or names what does not exist or is not installed.
+    """
+    try:
+        instance = dg.DagsterInstance.get()
+        # Dagster imports these only where it needs them: too late for a message before the run.
+        _ = instance.run_launcher, instance.run_coordinator, instance.scheduler, instance.compute_log_manager
+    except (yaml.YAMLError, UnicodeError, dg.DagsterError, CheckError) as error:
+        what = " ".join(str(error).removeprefix("Failure condition: ").split())
+        hint = "Correct the file, or install what it names"
+        raise ParameterError(what, where=(home / "dagster.yaml",), hint=hint) from error
+    own_runs.close_interrupted(instance, root)
+    own_runs.forget_old(instance, root)
+    return instance
+
+
+def _set_aside(home: Path) -> Path:
+    """Move damaged databases out of the way; return their new folder."""
+    number = 1
+    while (aside := home / f"damaged-{number}").exists():
+        number += 1
+    aside.mkdir()
+    for name in DATABASES:
+        if (home / name).exists():
+            (home / name).rename(aside / name)
+    return aside
+
+
+@contextmanager
+def writing_records(home: Path) -> Iterator[None]:
+    """Name the folder if Dagster's database cannot be written."""
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        yield
+    except (OSError, OperationalError) as error:
+        reason = error.orig if isinstance(error, OperationalError) else error.strerror
+        hint = "Free space, or make it writable; what was made before is kept"
+        what = f"the record of runs cannot be written ({reason})"
+        raise OutputError(what, where=(home,), hint=hint) from error

@@ -1,0 +1,88 @@
+"""The names of stages in Dagster: the keys, groups and tags of assets.
+
+Profiles share stages. An asset belongs to the usual profile of its stage, which is the first that has it. A
+stage that reads other stages in another profile has an asset of its own there.
+
+The history of an asset is that of its usual profile. A run that is *apart*, in another profile or as an
+experiment, materialises the same assets, but records what it made under keys of its own.
+"""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from orchestration.benchmarks.benchmark import BEYOND
+from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
+from orchestration.stage import Stage
+from orchestration.stages.graph import ELSEWHERE, home_of, stages_in
+from orchestration.workspace.folders import Workspace
+
+RESULTS = "results"
+
+
+def box_of(stage: str) -> str:
+    """Return the name of a stage's box in the graph, which shows only the last part of a key.
+
+    >>> box_of("clevrer/scores")
+    'clevrer_scores'
+    """
+    return stage.replace("/", "_")
+
+
+def asset_key(stage: str, profile: str = "") -> dg.AssetKey:
+    """Return the key of the asset that a run of a profile materialises for a stage."""
+    return dg.AssetKey([profile, box_of(stage)] if f"{profile}/{stage}" in ELSEWHERE else box_of(stage))
+
+
+def is_apart(workspace: Workspace) -> bool:
+    """Tell whether a run records under keys of its own: it is an experiment, or shares stages with a profile
+    before its own.
+    """
+    profile = workspace.settings.profile
+    return bool(workspace.experiment) or any(home_of(stage) != profile for stage in stages_in(workspace))
+
+
+def recorded_key(stage: str, workspace: Workspace) -> dg.AssetKey:
+    """Return the key that a run apart records a stage under: its values never stand among the pinned ones."""
+    if workspace.experiment:
+        return dg.AssetKey(["experiments", workspace.experiment.name, box_of(stage)])
+    profile = workspace.settings.profile
+    return asset_key(stage) if profile == home_of(stage) else dg.AssetKey([profile, box_of(stage)])
+
+
+def group_of(stage: Stage) -> str:
+    """Return the group of a stage in the UI: its study, its benchmark's family, or the results.
+
+    Sources whose names begin with the same word are a family. A language model's stages are a group beside
+    it, since many models may answer.
+
+    >>> from orchestration.stages.graph import EVERY
+    >>> [group_of(EVERY[name]) for name in ("clevrer/scores", "ablations/scores", "twin_direct/answers")]
+    ['clevrer', 'ablations', 'twin_models']
+    """
+    if stage.profile:
+        return f"{RESULTS}_{stage.profile}"
+    first = stage.name.partition("/")[0]
+    if first in {study.name for study in STUDIES}:
+        return first
+    benchmark = BENCHMARKS.get(first)
+    source = benchmark.source.name if benchmark else first
+    if source not in SOURCES:
+        return RESULTS
+    family = source.partition("_")[0]
+    family = family if family in SOURCES else source
+    if benchmark and benchmark.by_model:
+        family += f"_models_{BEYOND}" if home_of(stage.name) == BEYOND else "_models"
+    return family
+
+
+def tags_of(stage: Stage) -> dict[str, str]:
+    """Return the search tags of a stage: its step and, if it belongs to a benchmark, the benchmark.
+
+    >>> from orchestration.stages.graph import STAGES
+    >>> [tags_of(STAGES[name]) for name in ("babi/scores", "tables/clevrer", "tables/transfer")]
+    [{'step': 'scores', 'benchmark': 'babi'}, {'step': 'tables', 'benchmark': 'clevrer'}, {'step': 'tables'}]
+    """
+    first, _, second = stage.name.partition("/")
+    of, step = (first, second) if first in BENCHMARKS else (second, first)
+    return {"step": step, **({"benchmark": of} if of in BENCHMARKS else {})}

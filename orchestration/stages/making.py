@@ -1,0 +1,62 @@
+"""One stage of a run: its outs are reused or computed, and recorded in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import msgspec
+
+from orchestration.base.progress import advance, logging_to, task_figures
+from orchestration.experiments.experiment import take_needs
+from orchestration.ledger.manifest import Made
+from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.stage import Stage, Stages
+from orchestration.stages.standing import standing
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import clear_leftovers, replacing
+
+
+def make(
+    stages: Stages, stage: Stage, workspace: Workspace, log: Callable[[str], object], *, force: bool
+) -> tuple[Made, dict[str, Any]]:
+    """Bring a stage's outs up to date.
+
+    Args:
+        log: takes the lines of the run's log.
+        force: compute them, whatever is there.
+
+    Returns:
+        The record of the stage, and metadata of what was done.
+    """
+    advance(stage.name, 0, 1)
+    for path in workspace.paths(stage.outs).values():
+        clear_leftovers(path)
+    metadata: dict[str, Any] = {}
+    if workspace.experiment:
+        take_needs(stages, stage, workspace)
+        metadata["experiment"] = workspace.experiment.name
+    state = standing(stages, stage, workspace, read_records(workspace).get(stage.name), force=force)
+    if state.why:
+        log(f"{stage.name}: {state.how or 'computed again'}: {state.why}")
+    if state.how:
+        made = state.made
+        metadata[state.how] = state.why
+    else:
+        metadata |= _computed(stage, workspace, log)
+        made = fingerprint(stages, stage, workspace)
+        made = msgspec.structs.replace(made, explained=state.explained(made))
+    if state.how != "skipped":
+        keep_records(workspace, {stage.name: made})
+    advance(stage.name, 1, 1)
+    return made, metadata
+
+
+def _computed(stage: Stage, workspace: Workspace, log: Callable[[str], object]) -> dict[str, Any]:
+    """Compute a stage's outs; return its metadata and the figures of its tasks."""
+    with ExitStack() as stack:
+        stack.enter_context(logging_to(log))
+        figures = stack.enter_context(task_figures())
+        fresh = [stack.enter_context(replacing(workspace.path(out))) for out in stage.outs]
+        return stage.run(workspace, *fresh) | figures
