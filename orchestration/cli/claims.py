@@ -85,10 +85,8 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
 def lines(of: ClaimVerdict) -> Iterator[str]:
     """Yield everything about a claim."""
     yield f"{of.name}: {of.verdict}"
-    yield from wrap(of.claim, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-    yield from wrap(
-        f"“{of.words}” ({of.where}; line {of.line})", _WIDTH, initial_indent="  ", subsequent_indent="  "
-    )
+    for text in (of.claim, f"“{of.words}” ({of.where}; line {of.line})"):
+        yield from wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     about = {
         "relation": of.relation,
         "the paper": of.paper,

@@ -136,7 +136,7 @@ def _run(
     from orchestration.base.project_lock import project_lock
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import instance, run_stages
-    from orchestration.experiments.experiment import begin, open_experiment
+    from orchestration.experiments.experiment import open_experiment
     from orchestration.ledger import drift, dvc, pinned, records, soundness
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
@@ -157,12 +157,8 @@ def _run(
         if not overrides:
             soundness.require_sound(workspace.root, used, STAGES)
         held = pinned.pinned_outs(workspace.root, used)
-        if workspace.experiment:
-            begin(workspace, overrides)
         with stages_told(names) as how:
-            resource = WorkspaceResource(
-                profile=used, overrides=list(overrides), experiment=name, force=force
-            )
+            resource = WorkspaceResource(profile=used, overrides=[*overrides], experiment=name, force=force)
             ran = run_stages(names, resource, partial(instance, workspace.root), f"reproduce_{only or used}")
         doing("comparing with the pins")
         reused = [name for name in names if how.get(name) == "reused"]

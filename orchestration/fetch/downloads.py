@@ -129,10 +129,9 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
         raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
     names = [file.name for file in source.files]
     if unknown := sorted(set(only) - set(names)):
+        what = f"no official file is called {', '.join(unknown)}"
         hint = f"Choose among {', '.join(names)}"
-        raise ParameterError(
-            f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
-        )
+        raise ParameterError(what, where=(benchmark,), hint=hint)
     return [file for file in source.files if not only or file.name in only]
 
 

@@ -146,9 +146,8 @@ def verdict(report: Report) -> str:
         again = "; it computes to the same bytes again" if report.recomputed else ""
         return f"nothing pinned to compare with in profile {report.profile}{again}"
     looked_at = "every artifact that could be looked at" if report.absent else "every artifact"
-    return f"{looked_at} is as pinned" + (
-        ", and computes to the same bytes again" if report.recomputed else ""
-    )
+    again = ", and computes to the same bytes again" if report.recomputed else ""
+    return f"{looked_at} is as pinned{again}"
 
 
 def _counted(items: Sized, noun: str) -> str:

@@ -126,9 +126,8 @@ def write_report(
         answered = write_answers(workspace, explain_cases, out, keep)
         videos = write_scenes(workspace, explain_cases, out, keep)
         content = rest.result()
-    _write_numbers(
-        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
-    )
+    by_name = {answers.benchmark.name: answers for answers in answered}
+    _write_numbers(jinja, lineage, scores, by_name, out, cache)
     claims.write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     examples.write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()

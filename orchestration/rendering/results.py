@@ -147,10 +147,8 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
-    systems, trivial = (
-        tuple(who for who in published().systems if who != PAPER),
-        BestTrivial(table, workspace),
-    )
+    systems = [who for who in published().systems if who != PAPER]
+    trivial = BestTrivial(table, workspace)
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),

@@ -92,9 +92,8 @@ class Table:
             numbers.append(["" if words else c.number(record) for c in columns])
         cited = [{who: known[who].citation for who in column.cited} for column in columns]
         places: list[Place] = [column.place for column in columns]
-        return cls(
-            caption, [column.head for column in columns], rows, numbers, cited, places if any(places) else ()
-        )
+        heads = [column.head for column in columns]
+        return cls(caption, heads, rows, numbers, cited, places if any(places) else ())
 
     def place(self, at: int) -> Place:
         """The place of the column at an index."""
