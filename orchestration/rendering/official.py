@@ -16,7 +16,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
-from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, scene_counts
+from orchestration.scoring.counting import RIGHT, compared, counts_for, is_detail, outcomes, scene_counts
 from orchestration.scoring.formatting import bracketed, paired
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
@@ -55,9 +55,8 @@ def official(
     sources = [benchmark.source.name for benchmark in benchmarks]
     each = [score for score in scores.values() if score.n]
     each.sort(key=lambda score: sources.index(_of(score).source.name))
-    means = {score.name.partition("/")[0] for score in each if score.subset == "mean"}
-    rows = (score for score in each if score.subset == "mean" or score.name.partition("/")[0] not in means)
-    return Table.of(caption, columns, rows)
+    names = [score.name for score in each]
+    return Table.of(caption, columns, [score for score in each if not is_detail(score.name, names)])
 
 
 def _of(score: Score) -> Benchmark:

@@ -17,6 +17,8 @@ from substrate.domains.rows import Row, decode
 Rows = Sequence[Any]
 """Rows that are judged together; the short rows of pins have the fields that most metrics need."""
 _DIGITS = 6
+_MANY = 8
+"""The most numbers of a benchmark that are all shown beside their mean."""
 
 
 class Metric(NamedTuple):
@@ -66,6 +68,22 @@ def split_name(name: str) -> tuple[str, str]:
     """
     _, *subset, metric = name.split("/")
     return "/".join(subset), metric
+
+
+def is_detail(number: str, every: Iterable[str]) -> bool:
+    """Tell whether a number is one of many parts of a mean, which stands for them where space is short.
+
+    Args:
+        every: the numbers among which the mean and its parts are looked for.
+
+    >>> tasks = [f"meadow/day{day}/accuracy" for day in range(9)]
+    >>> is_detail(tasks[0], tasks), is_detail(tasks[0], ["meadow/mean/accuracy", *tasks])
+    (False, True)
+    """
+    benchmark, _, rest = number.partition("/")
+    own = [other for other in every if other.startswith(f"{benchmark}/")]
+    is_mean = rest.startswith("mean/")
+    return not is_mean and len(own) > _MANY and f"{benchmark}/mean/{rest.rpartition('/')[2]}" in own
 
 
 def counts_for(row: Any, number: str) -> bool:
