@@ -17,8 +17,9 @@ from substrate.ask import Answer
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation, short
 from substrate.domains.rows import Row
-from substrate.domains.smallville.experiment import Experiment, Span
+from substrate.domains.smallville.experiment import Experiment
 from substrate.log.event_log import EventLog, Op
+from substrate.log.history import Interval
 
 _WIDTH, _GAP, _PAD, _SIZE = 720, 24, 10, 11
 _CHARACTER = 0.61 * _SIZE
@@ -271,7 +272,7 @@ def forked(fork: Experiment) -> str:
     return sheet.svg(f"A log that forks at tick {fork.branch}, and the deltas in which its arms differ.")
 
 
-def _changes(fact: str, spans: Iterable[Span]) -> set[tuple[int, str, Op]]:
+def _changes(fact: str, spans: Iterable[Interval]) -> set[tuple[int, str, Op]]:
     """The deltas with which a fact begins and ends to hold."""
     begun = {(start, fact, Op.INSERT) for start, _ in spans}
     return begun | {(stop, fact, Op.RETRACT) for _, stop in spans if stop is not None}
