@@ -121,8 +121,8 @@ def fetch_files(
 
     The files are pinned. For the profile `real`, only files with an address are fetched.
     """
-    from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
-    from orchestration.fetch.sources import official_sources
+    from orchestration.fetch.downloads import Fetched, fetch, unpack
+    from orchestration.fetch.sources import official_sources, wanted
     from orchestration.project import find_root
     from substrate.cli.events import speaking
 

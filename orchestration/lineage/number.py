@@ -17,8 +17,8 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.code import PACKAGES, ROOT
+from orchestration.fetch.pins import read_pins as read_downloads
 from orchestration.fetch.sources import official_sources
-from orchestration.fetch.sources import read_pins as read_downloads
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import LOCK, lock_hash, read_records
