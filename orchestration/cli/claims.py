@@ -83,22 +83,7 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
 
 def lines(of: ClaimVerdict) -> Iterator[str]:
     """Yield everything about a claim."""
-    yield f"{of.name}: {of.verdict}"
-    for text in (of.claim, f"“{of.words}” ({of.where}; line {of.line})"):
-        yield from wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-    about = {
-        "relation": of.relation,
-        "the paper": of.paper,
-        "its own figures": of.printed or "",
-        "here": of.measured,
-        "n": "" if of.n is None else f"{of.n:,}",
-        "data": f"{of.data}: {of.on}" if of.on else of.data,
-        "direction": of.direction or "",
-        "why": of.why,
-    }
-    for key, text in about.items():
-        if text:
-            yield from wrap(f"  {key}: {text}", _WIDTH, subsequent_indent=_INDENT)
-    where = {"official": "real", "generated": "sample"}.get(of.data, "")
-    for number in of.numbers:
-        yield f"  substrate trace {number} --profile {where}"
+    from orchestration.base.templates import text_template
+
+    for line in text_template(__file__, "claim.txt.j2").render(of=of).splitlines():
+        yield from wrap(line, _WIDTH, subsequent_indent=_INDENT)
