@@ -24,7 +24,7 @@ from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import LOCK, lock_hash, read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import Judged, counts_for, graded_rows, line_count, split_name
+from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name
 from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
@@ -346,14 +346,14 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
             yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
-def contributions(number: str, path: Path) -> list[Judged]:
+def contributions(number: str, path: Path) -> list[Unit]:
     """Return the contributions of a file's rows to a number.
 
     Rows without gold or of other subsets do not count; rows of one scene may be judged together.
     """
     state = path.stat()
     rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
-    return list(NUMBERS[number].metrics[split_name(number)[1]].judged(rows))
+    return list(NUMBERS[number].metrics[split_name(number)[1]].units(rows))
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ _MANY = 8
 """The most numbers of a benchmark that are all shown beside their mean."""
 
 
-class Judged(NamedTuple):
+class Unit(NamedTuple):
     """A question, or the questions of a scene: its rows, the right answers among them, and their total.
 
     ``key`` has scene and question; empty instead of the question if scenes are judged.
@@ -40,13 +40,13 @@ class Metric(NamedTuple):
     measure: Callable[[Rows], tuple[int, int]]
     together: bool = False
 
-    def judged(self, rows: Iterable[Any]) -> Iterator[Judged]:
+    def units(self, rows: Iterable[Any]) -> Iterator[Unit]:
         """Judge rows, one by one or scene by scene; rows of a scene must then be adjacent."""
-        by_scene = (tuple(of) for _, of in groupby(rows, key=lambda row: str(row.scene)))
-        for unit in by_scene if self.together else ((row,) for row in rows):
-            first = unit[0]
+        by_scene = (tuple(scene) for _, scene in groupby(rows, key=lambda row: str(row.scene)))
+        for of in by_scene if self.together else ((row,) for row in rows):
+            first = of[0]
             key = str(first.scene), "" if self.together else str(first.question)
-            yield Judged(unit, *self.measure(unit), first.subset, key)
+            yield Unit(of, *self.measure(of), first.subset, key)
 
 
 def _right(rows: Rows) -> tuple[int, int]:
@@ -127,8 +127,8 @@ def line_count(path: Path) -> int:
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
     names = list(names)
-    judged = {name: metrics[name].judged(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
-    totals = _added(((unit.subset, name), unit) for name, units in judged.items() for unit in units)
+    units = {name: metrics[name].units(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
+    totals = _added(((unit.subset, name), unit) for name, of in units.items() for unit in of)
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
         wanted, metric = split_name(name)
@@ -139,11 +139,11 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
 
 def scene_counts(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
     """Right answers and total of each scene, which questions share; scenes without a total are left out."""
-    totals = _added(((unit.subset, unit.key[0]), unit) for unit in metric.judged(rows))
+    totals = _added(((unit.subset, unit.key[0]), unit) for unit in metric.units(rows))
     return [(right, n) for right, n in totals.values() if n]
 
 
-def _added(units: Iterable[tuple[tuple[str, str], Judged]]) -> Mapping[tuple[str, str], tuple[int, int]]:
+def _added(units: Iterable[tuple[tuple[str, str], Unit]]) -> Mapping[tuple[str, str], tuple[int, int]]:
     """The right answers and totals of some units, added up by the keys before them."""
     totals = defaultdict[tuple[str, str], tuple[int, int]](lambda: (0, 0))
     for key, unit in units:
@@ -154,7 +154,7 @@ def _added(units: Iterable[tuple[tuple[str, str], Judged]]) -> Mapping[tuple[str
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
     """The units of some rows by scene and question, each with whether it is completely right."""
-    return {unit.key: unit.right == unit.n for unit in metric.judged(rows)}
+    return {unit.key: unit.right == unit.n for unit in metric.units(rows)}
 
 
 class Comparison(msgspec.Struct, frozen=True):

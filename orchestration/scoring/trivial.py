@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.scoring.counting import Judged, Metric, compared
+from orchestration.scoring.counting import Metric, Unit, compared
 from orchestration.scoring.formatting import share
 from substrate.domains.rows import Row
 
@@ -49,7 +49,7 @@ def counted(
 
 def total(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
     """The right answers and total of some rows, as a metric counts them."""
-    units = [*metric.judged(rows)]
+    units = [*metric.units(rows)]
     return sum(unit.right for unit in units), sum(unit.n for unit in units)
 
 
@@ -71,12 +71,12 @@ def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]
 
 def _paired(rows: Sequence[Row], others: Sequence[Row], metric: Metric) -> str:
     """The paired test of some rows and a trivial method's on the same questions."""
-    sides = [[*metric.judged(of)] for of in (rows, others)]
+    sides = [[*metric.units(of)] for of in (rows, others)]
     if any(unit.n > 1 for side in sides for unit in side):
         return ""
     many = len({row.subset for row in rows}) > 1
 
-    def verdicts(units: list[Judged]) -> dict[tuple[str, ...], bool]:
+    def verdicts(units: list[Unit]) -> dict[tuple[str, ...], bool]:
         # Several subsets may number their questions alike.
         subsets = (unit.subset.partition(": ")[0] if many else "" for unit in units)
         return {(of, *unit.key): bool(unit.right) for of, unit in zip(subsets, units, strict=True) if unit.n}
