@@ -97,12 +97,8 @@ def require_name(name: str, *where: object) -> None:
     """
     if name in NOT_EXPERIMENTS or not _NAME.fullmatch(name):
         hint = "Take up to 100 letters, digits, '.', '_' and '-', a letter or digit first"
-        raise ParameterError(
-            f"{name!r} cannot be the name of an experiment"
-            + (": it is reserved for results that are no experiment" if name in NOT_EXPERIMENTS else ""),
-            where=where,
-            hint=hint,
-        )
+        why = ": it is reserved for results that are no experiment" if name in NOT_EXPERIMENTS else ""
+        raise ParameterError(f"{name!r} cannot be the name of an experiment{why}", where=where, hint=hint)
 
 
 def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
@@ -110,9 +106,8 @@ def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
     value here.
     """
     profile = settings.profile
-    base, here = (
-        flattened(msgspec.to_builtins(side)) for side in (open_workspace(profile).settings, settings)
-    )
+    sides = open_workspace(profile).settings, settings
+    base, here = (flattened(msgspec.to_builtins(side)) for side in sides)
     changed: dict[str, tuple[Any, Any]] = {}
     for key in sorted({**base, **here}):
         elsewhere = key.startswith("profiles.") and not key.startswith(f"profiles.{profile}.")

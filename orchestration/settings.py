@@ -39,9 +39,8 @@ def find_root() -> Path:
     for folder in (here, *here.parents, _CHECKOUT):
         if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
             return folder
-    raise ParameterError(
-        "no project here", where=(here,), hint=f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
-    )
+    hint = f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
+    raise ParameterError("no project here", where=(here,), hint=hint)
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -171,11 +170,9 @@ def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
     """
 
     def kept(values: Any) -> Any:
-        return (
-            {key: value for key, value in values.items() if key not in absent}
-            if isinstance(values, dict)
-            else values
-        )
+        if not isinstance(values, dict):
+            return values
+        return {key: value for key, value in values.items() if key not in absent}
 
     rest = kept(raw)
     for key in ("profiles", "baselines"):
@@ -251,11 +248,8 @@ def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
     """
     flat: dict[str, Any] = {}
     for key, value in parameters.items():
-        flat |= (
-            flattened(value, f"{prefix}{key}.")
-            if isinstance(value, dict) and value
-            else {prefix + key: value}
-        )
+        nested = isinstance(value, dict) and value
+        flat |= flattened(nested, f"{prefix}{key}.") if nested else {prefix + key: value}
     return flat
 
 
@@ -265,11 +259,9 @@ def convert(raw: Any, type_: type[T], *where: str) -> T:
         return msgspec.convert(raw, type_)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        raise ParameterError(
-            what + _not_this(raw, what, path),
-            where=(*where, path.strip("`").replace("$.", "")),
-            hint="Compare with the comments in params.yaml",
-        ) from error
+        key = path.strip("`").replace("$.", "")
+        hint = "Compare with the comments in params.yaml"
+        raise ParameterError(what + _not_this(raw, what, path), where=(*where, key), hint=hint) from error
 
 
 def _not_this(raw: Any, what: str, path: str) -> str:

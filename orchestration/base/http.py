@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -113,13 +113,6 @@ def limits(patience: Patience) -> httpx.Timeout:
     return httpx.Timeout(patience.read, connect=patience.connect)
 
 
-def open_client(patience: Patience, **options: Any) -> httpx.Client:
-    """Open a client with the timeouts of a patience."""
-    import httpx
-
-    return httpx.Client(timeout=limits(patience), **options)
-
-
 @contextmanager
 def passing(patience: Patience, told: Callable[[Exception], str] = str) -> Iterator[None]:
     """Turn a timeout or a lost connection into an error that is retried.
@@ -152,9 +145,8 @@ def require_ready(response: httpx.Response, clock: Clock | None = None) -> None:
     """
     status = response.status_code
     if status >= 500 or status in _BUSY:
-        raise TryAgainError(
-            f"HTTP {status}", _asked(response.headers.get("Retry-After", ""), clock or Clock())
-        )
+        wait = _asked(response.headers.get("Retry-After", ""), clock or Clock())
+        raise TryAgainError(f"HTTP {status}", wait)
 
 
 def _asked(value: str, clock: Clock) -> float:

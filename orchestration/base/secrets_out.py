@@ -41,12 +41,8 @@ def hide(text: str, secrets: Iterable[str]) -> str:
 
 
 def _spellings(secret: str) -> set[str]:
-    packed = {
-        encode(secret.encode()).decode().rstrip("=")
-        for encode in (base64.b64encode, base64.urlsafe_b64encode)
-    }
-    plain = {secret, unquote(secret), secret[::-1]}
-    escaped = {json.dumps(secret)[1:-1], html.escape(secret), repr(secret)[1:-1]}
-    return {
-        s for s in (*plain, *escaped, quote(secret, ""), quote_plus(secret), *packed) if len(s) >= SHORTEST
-    }
+    plain = secret, secret[::-1], unquote(secret), quote(secret, ""), quote_plus(secret)
+    escaped = json.dumps(secret)[1:-1], html.escape(secret), repr(secret)[1:-1]
+    encoders = base64.b64encode, base64.urlsafe_b64encode
+    packed = (encode(secret.encode()).decode().rstrip("=") for encode in encoders)
+    return {spelt for spelt in (*plain, *escaped, *packed) if len(spelt) >= SHORTEST}

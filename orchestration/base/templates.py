@@ -10,7 +10,7 @@ import jinja2
 
 
 def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
-    """Load a template that lies next to a module.
+    """Load a template that lies next to a module; a name that it is not given is an error.
 
     Args:
         beside: the module's ``__file__``.
@@ -18,12 +18,17 @@ def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
         filters: functions that the template may call, such as ``e`` for the escaping of its format.
 
     >>> from orchestration.rendering import tables
-    >>> "<!doctype html>" in text_template(tables.__file__, "table.html.j2", e=str).render(title="A")
+    >>> page = text_template(tables.__file__, "table.html.j2", e=str)
+    >>> "<!doctype html>" in page.render(title="A", table="")
     True
     """
     loader = jinja2.FileSystemLoader(Path(beside).parent)
     jinja = jinja2.Environment(
-        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        loader=loader,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     jinja.filters |= filters
     return jinja.get_template(name)

@@ -82,9 +82,8 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
     for event in YAML(typ="safe", pure=True).parse(text):
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
         if isinstance(event, AliasEvent):
-            raise _refused(
-                f"*{event.anchor} is an alias", where, line, "Write the value itself: aliases are refused"
-            )
+            hint = "Write the value itself: aliases are refused"
+            raise _refused(f"*{event.anchor} is an alias", where, line, hint)
         if isinstance(event, CollectionStartEvent):
             depth += 1
         elif isinstance(event, CollectionEndEvent):

@@ -60,11 +60,8 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """Make a row per question, with the facts behind its answer."""
-    unsorted = [
-        row
-        for story, log in zip(_stories.decode(case.record), logs, strict=True)
-        for row in answer_story(story, log, split or None)
-    ]
+    told = zip(_stories.decode(case.record), logs, strict=True)
+    unsorted = [row for story, log in told for row in answer_story(story, log, split or None)]
     return sorted(unsorted, key=lambda row: (row.question, task_number(row.subset)))
 
 

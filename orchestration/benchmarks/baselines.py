@@ -104,12 +104,8 @@ def question_parts(
         questions: from a case to the questions that may be asked, by number.
         ask: asks a question, given the inputs, its scene, its number, the question and the model.
     """
-    by_number = {
-        (case.scene, number): question
-        for case in inputs.cases
-        if case.questions
-        for number, question in questions(case)
-    }
+    asked = (case for case in inputs.cases if case.questions)
+    by_number = {(case.scene, number): question for case in asked for number, question in questions(case)}
     order = spread({key: question.answer for key, question in by_number.items()}, baseline.seed)
     return [partial(ask, inputs, *key, by_number[key]) for key in order[: baseline.n]]
 

@@ -370,11 +370,9 @@ def asked_scenes(
     wanted = chosen(questioned, only)
     if missing := sorted(scene for scene in wanted if scene not in there):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise FormatError(
-            f"asks about scene {missing[0]}{more}, which {input_} lacks",
-            where=(files.get("questions", input_),),
-            hint="Give the scenes that are asked about, or leave their questions out",
-        )
+        what = f"asks about scene {missing[0]}{more}, which {input_} lacks"
+        hint = "Give the scenes that are asked about, or leave their questions out"
+        raise FormatError(what, where=(files.get("questions", input_),), hint=hint)
     return chosen(there, only) if unasked else wanted
 
 

@@ -157,10 +157,9 @@ def scene_logs(
     else:
         film = decode_film(source)
         if film.scene_index != case.scene:
+            what = f"scene_index is {film.scene_index}"
             hint = f"The file's name says {case.scene}"
-            raise FormatError(
-                f"scene_index is {film.scene_index}", where=(case.source, "$.scene_index"), hint=hint
-            )
+            raise FormatError(what, where=(case.source, "$.scene_index"), hint=hint)
         log = film_log(film)
     return [bm.NamedLog(f"{case.scene:05d}", log)]
 

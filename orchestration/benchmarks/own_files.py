@@ -58,20 +58,21 @@ class AnswerCounts(msgspec.Struct):
         parts = [f"{self.questions} questions"]
         if self.rows > self.questions:
             for subset, (graded, right) in self.subsets.items():
-                parts.append(f"{subset} {right} of {graded} correct ({right / graded:.2%})")
+                parts.append(f"{subset} {_share(right, graded)}")
         elif self.graded:
-            parts.append(f"{self.correct} of {self.graded} correct ({self.correct / self.graded:.2%})")
+            parts.append(_share(self.correct, self.graded))
         if self.choices_graded:
-            parts.append(
-                f"{self.choices_correct} of {self.choices_graded} choices correct "
-                f"({self.choices_correct / self.choices_graded:.2%})"
-            )
+            parts.append(_share(self.choices_correct, self.choices_graded, "choices correct"))
         if self.graded < self.rows:
             what = "rows " if self.rows > self.questions else ""
             parts.append(f"{self.rows - self.graded} {what}without gold")
         if self.errors:
             parts.append(f"{self.errors} could not run")
         return ", ".join(parts)
+
+
+def _share(right: int, n: int, what: str = "correct") -> str:
+    return f"{right} of {n} {what} ({right / n:.2%})"
 
 
 def write_rows(rows: Iterable[Row], out: Path) -> AnswerCounts:

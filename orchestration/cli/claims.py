@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from textwrap import fill, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from orchestration.cli.console import ProfileOption
@@ -61,7 +61,7 @@ def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
 def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
     from orchestration.rendering.conclusion import told
-    from orchestration.rendering.tables import drawn
+    from orchestration.rendering.tables import drawn, wrapped
     from orchestration.scoring.claims import OPEN, VERDICTS
 
     order = [*VERDICTS]
@@ -69,8 +69,7 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     rows: list[list[str]] = []
     for of in every:
         here = of.measured + (f" ({of.direction})" if of.direction else "")
-        cells = zip((of.verdict, of.name, of.paper, here), _CELLS, strict=True)
-        rows.append([fill(cell, width) for cell, width in cells])
+        rows.append([*map(wrapped, (of.verdict, of.name, of.paper, here), _CELLS)])
     yield from drawn(("verdict", "claim", "paper", "here"), rows, "simple", words=True).split("\n")
     yield "\nNot established, and why:"
     reasons: dict[str, list[str]] = {}
@@ -84,24 +83,7 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
 
 def lines(of: ClaimVerdict) -> Iterator[str]:
     """Yield everything about a claim."""
-    yield f"{of.name}: {of.verdict}"
-    yield from wrap(of.claim, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-    yield from wrap(
-        f"“{of.words}” ({of.where}; line {of.line})", _WIDTH, initial_indent="  ", subsequent_indent="  "
-    )
-    about = {
-        "relation": of.relation,
-        "the paper": of.paper,
-        "its own figures": of.printed or "",
-        "here": of.measured,
-        "n": "" if of.n is None else f"{of.n:,}",
-        "data": f"{of.data}: {of.on}" if of.on else of.data,
-        "direction": of.direction or "",
-        "why": of.why,
-    }
-    for key, text in about.items():
-        if text:
-            yield from wrap(f"  {key}: {text}", _WIDTH, subsequent_indent=_INDENT)
-    where = {"official": "real", "generated": "sample"}.get(of.data, "")
-    for number in of.numbers:
-        yield f"  substrate trace {number} --profile {where}"
+    from orchestration.base.templates import text_template
+
+    for line in text_template(__file__, "claim.txt.j2").render(of=of).splitlines():
+        yield from wrap(line, _WIDTH, subsequent_indent=_INDENT)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
-from substrate.cli.console import note, option
+from substrate.cli.console import note, option, shaped
 from substrate.cli.notices import Voice, descriptor
 
 ProfileOption = Annotated[
@@ -17,6 +19,52 @@ SetOption = Annotated[
     list[str], option("--set", "Override a key of params.yaml; may be repeated.", metavar="KEY=VALUE")
 ]
 NOTHING_SET: list[str] = []
+INPUTS = {
+    "annotations": ("DIR_OR_ZIP", "Official annotations."),
+    "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
+    "trajectories": ("FILE", "Positions of the objects in --events, as JSON lines by scene; may be gzip."),
+    "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
+    "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
+    "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
+    "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
+    "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
+}
+"""The roles of a benchmark's files, with the help text of each option."""
+
+
+def file_option(name: str, required: bool) -> Any:
+    """Return the type of an option that names one of a benchmark's files."""
+    metavar, about = INPUTS.get(name, ("FILE", name))
+    named = option(f"--{name.replace('_', '-')}", about, metavar=metavar)
+    return Annotated[Path, named] if required else Annotated[Path | None, named]
+
+
+def require_files(files: Mapping[str, Path]) -> None:
+    """Check that a user's files exist.
+
+    Args:
+        files: the paths by role; an input's role is its option's name.
+
+    Raises:
+        ParameterError: a file is missing; the error names the option and the path.
+    """
+    from substrate.base.errors import ParameterError  # `--help` loads nothing of the library
+
+    for name, path in files.items():
+        if not path.exists():
+            option, kind = f"--{name.replace('_', '-')}", INPUTS.get(name, ("FILE",))[0]
+            raise ParameterError("is not there", where=(option, path), hint=f"Give it a {kind} that is")
+
+
+def with_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace a command's last parameter, ``**files``, with an option for each role of a file."""
+    *given, _ = inspect.signature(command, eval_str=True).parameters.values()
+    kind = inspect.Parameter.KEYWORD_ONLY
+    files = (
+        inspect.Parameter(name, kind, default=None, annotation=file_option(name, required=False))
+        for name in INPUTS
+    )
+    return shaped(command, [*given, *files])
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,27 +10,15 @@ import typer
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.benchmarks.own_files import answer_files
-from orchestration.cli.console import NOTHING_SET, SetOption
+from orchestration.cli.console import NOTHING_SET, SetOption, file_option, require_files
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
-from substrate.base.errors import ParameterError
 from substrate.base.files import require_other
 from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option, say
 from substrate.cli.events import speaking
 
 MOST_WORLDS = 1024
 """The most logs to answer a case from: a scene with ten uncertain events has 1,024."""
-INPUTS = {
-    "annotations": ("DIR_OR_ZIP", "Official annotations."),
-    "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
-    "trajectories": ("FILE", "Positions of the objects in --events, as JSON lines by scene; may be gzip."),
-    "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
-    "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
-    "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
-    "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
-    "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
-}
-"""The roles of a benchmark's files, with the help text of each option."""
 WorldsOption = Annotated[
     int | None,
     option(
@@ -53,28 +40,6 @@ SubmissionOption = Annotated[
         metavar="OUT.json",
     ),
 ]
-
-
-def file_option(name: str, required: bool) -> Any:
-    """Return the type of an option that names one of a benchmark's files."""
-    metavar, about = INPUTS.get(name, ("FILE", name))
-    named = option(f"--{name.replace('_', '-')}", about, metavar=metavar)
-    return Annotated[Path, named] if required else Annotated[Path | None, named]
-
-
-def require_files(files: Mapping[str, Path]) -> None:
-    """Check that a user's files exist.
-
-    Args:
-        files: the paths by role; an input's role is its option's name.
-
-    Raises:
-        ParameterError: a file is missing; the error names the option and the path.
-    """
-    for name, path in files.items():
-        if not path.exists():
-            option, kind = f"--{name.replace('_', '-')}", INPUTS.get(name, ("FILE",))[0]
-            raise ParameterError("is not there", where=(option, path), hint=f"Give it a {kind} that is")
 
 
 def answers() -> typer.Typer:

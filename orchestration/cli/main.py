@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
 from orchestration.cli.claims import claims
-from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, require_files, with_files
 from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
@@ -121,8 +121,8 @@ def fetch_files(
 
     The files are pinned. For the profile `real`, only files with an address are fetched.
     """
-    from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
-    from orchestration.fetch.sources import official_sources
+    from orchestration.fetch.downloads import Fetched, fetch, unpack
+    from orchestration.fetch.sources import official_sources, wanted
     from orchestration.project import find_root
     from substrate.cli.events import speaking
 
@@ -140,38 +140,26 @@ def fetch_files(
     give(fetched, map(str, fetched), json=json, closing=f"{len(fetched)} files in {folder}")
 
 
-FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
-
-
 @app.command()
 @voiced
+@with_files
 def explain(
     answer: Annotated[
         str, argument("BENCHMARK/SCENE/QUESTION, as answers and the report name it.", metavar="ANSWER")
     ],
     profile: ProfileOption = None,
-    annotations: FileOption = None,
-    events: FileOption = None,
-    trajectories: FileOption = None,
-    proposals: FileOption = None,
-    tasks: FileOption = None,
-    scene_graphs: FileOption = None,
-    questions: FileOption = None,
-    specs: FileOption = None,
     set_: SetOption = NOTHING_SET,
     steps: Annotated[bool, option("--steps", "Every step, with its query, triples and ticks.")] = False,
     full: Annotated[
         bool, option("--full", "As --steps, with whole IRIs, and every delta on a line.")
     ] = False,
     json: JsonOption = False,
+    **files: Path | None,
 ) -> None:
     """Say why an answer is what it is.
 
     Shows the deciding rule, the answer next to its gold, the choice that failed, and the premises.
     """
-    files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
-    files |= {"trajectories": trajectories, "questions": questions, "specs": specs, "proposals": proposals}
-    from orchestration.cli.data import require_files
     from orchestration.lineage.explain import Input, answered
 
     given = {name: path for name, path in files.items() if path is not None}

@@ -159,9 +159,7 @@ def _run(
             soundness.require_sound(soundness.all_faults(workspace.root, used, STAGES))
         held = pinned.pinned_outs(workspace.root, used)
         with stages_told(names) as how:
-            resource = WorkspaceResource(
-                profile=used, overrides=list(overrides), experiment=name, force=force
-            )
+            resource = WorkspaceResource(profile=used, overrides=[*overrides], experiment=name, force=force)
             ran = run_stages(names, resource, partial(instance, workspace.root), f"reproduce_{only or used}")
         doing("comparing with the pins")
         reused = [name for name in names if how.get(name) == "reused"]

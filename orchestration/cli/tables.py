@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from textwrap import fill, wrap
+from textwrap import wrap
 
-from orchestration.rendering.tables import Table, drawn
+from orchestration.rendering.tables import Table, drawn, wrapped
+from orchestration.scoring.counting import is_detail
 
 WIDTH = 110
 """The most characters per line."""
@@ -15,7 +16,6 @@ _CAPTION = 2
 _LABEL, _CELL = 30, 24
 """The characters after which a label and a cell wrap; words are not broken."""
 _SILENT = re.compile(r"(not (reported|compared)\b.*)?")  # an empty cell too
-_MANY = 8
 
 
 def on_terminal(table: Table, rest: str) -> str:
@@ -51,21 +51,14 @@ def on_terminal(table: Table, rest: str) -> str:
 
 def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterable[int]) -> list[str]:
     """The lines of the given columns of a table, in that order."""
-    cells = [
-        [
-            fill(row[at], _CELL if at else _LABEL, break_on_hyphens=False, break_long_words=False)
-            for at in sorted(columns)
-        ]
-        for row in (heads, *rows)
-    ]
+    order = sorted(columns)
+    cells = [[wrapped(row[at], _CELL if at else _LABEL) for at in order] for row in (heads, *rows)]
     return drawn(cells[0], cells[1:], "simple").splitlines()
 
 
 def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether a row is one of many parts of a shown mean, or has a single figure."""
-    label = row[0]
-    of, metric = label.split("/")[0], label.split("/")[-1]
-    own = [other[0] for other in rows if other[0].split("/")[0] == of]
-    mean = f"{of}/mean/{metric}"
-    is_part = mean in own and label != mean and _MANY < len(own) < len(rows)
+    label, labels = row[0], [other[0] for other in rows]
+    of = label.partition("/")[0]
+    is_part = is_detail(label, labels) and any(other.partition("/")[0] != of for other in labels)
     return is_part or (": " in label and sum(map(bool, row[1:])) == 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from orchestration.lineage.listing import Entry, Hit, Listing
 from orchestration.lineage.number import NUMBERS, Lineage, Trace, require_number, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.tables import drawn
+from orchestration.rendering.tables import drawn, wrapped
 from orchestration.scoring.claims import claims
 from orchestration.scoring.published import FILE, MINUS
 from orchestration.settings import flattened
@@ -36,8 +35,8 @@ _HITS = {
     "measured": "measured here",
 }
 _WIDE = 2_000
-_CELL = {"/": 34, " ": 16}
-"""The widths of names and places in a list, by their separator; a list then fits 110 columns."""
+_NAME, _PLACE = 37, 15
+"""The widths of names and of places in a list, which then fits 110 columns."""
 
 
 def print_trace(
@@ -96,8 +95,8 @@ def print_list(profile: str | None, part: str, *, json: bool) -> None:
     entries = [entry for entry in listing if part.lower() in f"{entry.name} {entry.where}".lower()]
     rows = [
         (
-            _wrapped(entry.name, "/"),
-            _wrapped(entry.where, " "),
+            wrapped(entry.name.replace("/", "/ "), _NAME).replace("/ ", "/"),
+            wrapped(entry.where, _PLACE),
             entry.paper or "",
             _measured_text(entry),
             "" if entry.n is None else f"{entry.n:,}",
@@ -108,16 +107,6 @@ def print_list(profile: str | None, part: str, *, json: bool) -> None:
     ]
     heads = ("name", "where", "paper", "measured", "n", "interval", "data")
     give(entries, drawn(heads, rows, "simple", words=True).split("\n"), json=json)
-
-
-def _wrapped(text: str, at: str) -> str:
-    """Break a text into lines of at most :data:`_CELL` characters, after a separator if there is one."""
-    lines = [""]
-    for part in re.findall(f"[^{at}]*{at}|[^{at}]+", text):
-        if len(lines[-1]) + len(part) > _CELL[at]:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(filter(None, lines))
 
 
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:

@@ -1,19 +1,17 @@
-"""Official benchmark files: downloaded, checked against their known hashes, pinned.
+"""Official benchmark files, fetched: from their source, by a resumable transfer, with known bytes.
 
-``sources.toml`` lists the origin of each file. A file with a published git blob hash is checked against it.
-For any other file the first download is trusted if it can be read to its end. Its SHA-256 and size go into a
-pins file in the repository, and every later download must match them. A run compares the number of questions
-with the published number. Downloads run only when a user requests them.
+:mod:`~orchestration.fetch.sources` has the address of each file, :mod:`~orchestration.fetch.transfer`
+brings its bytes, and :mod:`~orchestration.fetch.pins` has the hashes that they must have. A file without a
+published hash is trusted at its first download if it can be read to its end; then it is pinned, and every
+later download must be the same. Downloads run only when a user requests them.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -22,13 +20,12 @@ import msgspec
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.archives import extract
-from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
+from orchestration.fetch.pins import Digest, Known, read_pins
+from orchestration.fetch.sources import SourceFile, Sources, at_mirror, official_sources, wanted
 from orchestration.fetch.transfer import RefusedError, Report, Transfer, bare_host
-from substrate.base.errors import ParameterError
 from substrate.base.files import naming
 from substrate.base.inputs import ZIP_ERRORS
 from substrate.base.limits import LIMITS
-from substrate.log.journal import write_atomically
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,24 +45,6 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
         if self.pinned:
             notes.append("trusted on first use: pinned at this first download")
         return f"{self.name}: {', '.join(notes)}"
-
-
-class _Digest(msgspec.Struct, frozen=True):
-    """A file's SHA-256, git blob hash (SHA-1 over ``blob <size>``, a zero byte and the bytes), and size."""
-
-    sha256: str
-    blob: str
-    size: int
-
-    @classmethod
-    def of(cls, path: Path) -> _Digest:
-        size = path.stat().st_size
-        sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                sha256.update(chunk)
-                blob.update(chunk)
-        return cls(sha256.hexdigest(), blob.hexdigest(), size)
 
 
 def fetch(
@@ -109,128 +88,83 @@ def fetch(
     with naming(out):
         out.mkdir(parents=True, exist_ok=True)
     report = progress or (lambda name, done, total: None)
-    patience = patience or Patience()
-    each = ((at_mirror(base, file), f"{benchmark}/{file.name}", out / file.name) for file in files)
-    return [_File(*of_file, pins, report, patience).fetch() for of_file in each]
+    patience, fetched = patience or Patience(), list[Fetched]()
+    for file in files:
+        source, path = at_mirror(base, file), out / file.name
+        known = Known(f"{benchmark}/{file.name}", file.blob, pins)
+        is_new = not path.exists()
+        pinned = is_new and _download(source, path, known, report, patience)
+        digest = _checked(path, known)
+        status, url = ("downloaded", without_user(source.url)) if is_new else ("present", None)
+        fetched.append(
+            Fetched(
+                name=file.name,
+                path=path,
+                status=status,
+                size=digest.size,
+                sha256=digest.sha256,
+                url=url,
+                pinned=pinned,
+                blob=file.blob,
+            )
+        )
+    return fetched
 
 
-def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
-    """Return the official files of a benchmark to fetch.
+def _download(source: SourceFile, path: Path, known: Known, report: Report, patience: Patience) -> bool:
+    """Download a file to a path; return whether it was pinned."""
+    url, pin, is_first = without_user(source.url), known.pin, not known.is_vouched
+
+    def accept(part: Path) -> None:
+        """Refuse bytes other than the known ones; pin a first download, if it is whole."""
+        digest = Digest.of(part)
+        known.require(digest, source.name, url, hint=_other_bytes(known))
+        if is_first:
+            _require_readable(part, source.name, url)
+            known.keep(digest, url)
+
+    part, most = path.with_name(f"{path.name}.part"), pin.size if pin else LIMITS.bytes
+    Transfer(part, accept, report, patience, most=most, hosts=_hosts())(source.url, path)
+    return is_first
+
+
+def _checked(path: Path, known: Known) -> Digest:
+    """Return the digest of an existing file, for which a published hash or a pin has to vouch."""
+    digest = Digest.of(path)
+    if not known.is_vouched:
+        hint = f"Move it away and fetch again, or restore {known.pins} if it held the entry {known.key}"
+        what = f"a file is there already and no pin vouches for it (SHA-256 {digest.sha256})"
+        raise RefusedError(what, where=(path,), hint=hint)
+    known.require(digest, path, hint="Move it away and fetch again")
+    return digest
+
+
+def _other_bytes(known: Known) -> str:
+    if known.blob:
+        what = "the source does not serve the published file"
+        return f"Fetch again or give a mirror as the base address: {what}"
+    what = "if the source has published a new version and you accept it"
+    return f"Fetch again; {what}, remove the entry {known.key} from {known.pins} first"
+
+
+def _require_readable(path: Path, name: str, url: str) -> None:
+    """Read a zip or gzip file to its last byte.
 
     Raises:
-        ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
+        RefusedError: it is damaged.
     """
-    if benchmark not in sources:
-        hint = f"Choose one of {', '.join(sorted(sources))}"
-        raise ParameterError("no official source is known", where=(benchmark,), hint=hint)
-    source = sources[benchmark]
-    if not source.files:
-        hint = f"Download it by hand from {source.manual}"
-        raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
-    names = [file.name for file in source.files]
-    if unknown := sorted(set(only) - set(names)):
-        hint = f"Choose among {', '.join(names)}"
-        raise ParameterError(
-            f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
-        )
-    return [file for file in source.files if not only or file.name in only]
-
-
-@dataclass
-class _File:
-    """A file to fetch, and the known hashes of its bytes; a first download is pinned."""
-
-    file: SourceFile
-    key: str
-    path: Path
-    pins: Path
-    report: Report
-    patience: Patience
-    pinned: bool = False
-
-    @property
-    def pin(self) -> Pin | None:
-        return read_pins(self.pins).get(self.key)
-
-    @property
-    def _url(self) -> str:
-        return without_user(self.file.url)
-
-    def fetch(self) -> Fetched:
-        """Fetch the file, unless the right file already exists; :meth:`_accept` checks the download."""
-        if fresh := not self.path.exists():
-            part, pin = self.path.with_name(f"{self.path.name}.part"), self.pin
-            most = pin.size if pin else LIMITS.bytes
-            transfer = Transfer(part, self._accept, self.report, self.patience, most=most, hosts=_hosts())
-            transfer(self.file.url, self.path)
-        digest = _Digest.of(self.path)
-        if not (fresh or self.file.blob or self.pin):
-            hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
-            what = f"a file is there already and no pin vouches for it (SHA-256 {digest.sha256})"
-            raise RefusedError(what, where=(self.path,), hint=hint)
-        if difference := self._difference(digest):
-            hint = "Move it away and fetch again"
-            raise RefusedError(f"the bytes differ: {difference}", where=(self.path,), hint=hint)
-        return Fetched(
-            name=self.file.name,
-            path=self.path,
-            status="downloaded" if fresh else "present",
-            size=digest.size,
-            sha256=digest.sha256,
-            url=self._url if fresh else None,
-            pinned=self.pinned,
-            blob=self.file.blob,
-        )
-
-    def _difference(self, digest: _Digest) -> str:
-        """Describe the expected and the actual hash if they differ; else return an empty text."""
-        differ: list[str] = []
-        if self.file.blob not in (None, digest.blob):
-            differ.append(f"expected git blob SHA-1 {self.file.blob}, found {digest.blob}")
-        if (pin := self.pin) and (pin.sha256, pin.size) != (digest.sha256, digest.size):
-            known = f"expected SHA-256 {pin.sha256} ({pin.size} bytes)"
-            differ.append(f"{known}, found {digest.sha256} ({digest.size} bytes)")
-        return "; ".join(differ)
-
-    def _accept(self, part: Path) -> None:
-        """Reject a download that differs from its known hash; pin a first download."""
-        digest = _Digest.of(part)
-        if difference := self._difference(digest):
-            hint = (
-                "Fetch again or give a mirror as the base address: the source does not serve the published "
-                "file"
-                if self.file.blob
-                else "Fetch again; if the source has published a new version and you accept it, "
-                f"remove the entry {self.key} from {self.pins} first"
-            )
-            where = self.file.name, self._url
-            raise RefusedError(f"the bytes differ: {difference}", where=where, hint=hint)
-        if self.file.blob or self.pin:
-            return
-        try:  # its pin outlives it
-            _require_readable(part, self.file.name)
-        except ZIP_ERRORS as error:
-            hint = "Open the address in a browser: the source may send a page in place of the file"
-            where = self.file.name, self._url
-            raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
-        pin = Pin(sha256=digest.sha256, size=digest.size, url=self._url)
-        entries = {**read_pins(self.pins), self.key: pin}
-        text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
-        self.pins.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.pins, f"{text}\n")
-        self.pinned = True
-
-
-def _require_readable(path: Path, name: str) -> None:
-    """Read a zip or gzip file to its last byte; raises one of :data:`ZIP_ERRORS` if it is damaged."""
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(path) as archive:
-            if damaged := archive.testzip():
-                raise zipfile.BadZipFile(f"{damaged} is damaged")
-    elif name.endswith(".gz"):
-        with gzip.open(path) as stream:
-            while stream.read(1 << 20):
-                pass
+    try:
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(path) as archive:
+                if damaged := archive.testzip():
+                    raise zipfile.BadZipFile(f"{damaged} is damaged")
+        elif name.endswith(".gz"):
+            with gzip.open(path) as stream:
+                while stream.read(1 << 20):
+                    pass
+    except ZIP_ERRORS as error:
+        hint = "Open the address in a browser: the source may send a page in place of the file"
+        raise RefusedError(f"not a whole archive ({error})", where=(name, url), hint=hint) from error
 
 
 def _hosts() -> set[str]:

@@ -1,19 +1,15 @@
-"""The official files: their addresses, their known hashes, and who vouches for them.
-
-``sources.toml`` holds the addresses; the pins file records the first downloads.
-"""
+"""The addresses of the official files, as ``sources.toml`` lists them, or at a mirror."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase as fnmatch
 from importlib.resources import files
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
-from substrate.base.errors import FormatError
-from substrate.base.inputs import NOT_JSON
+from substrate.base.errors import ParameterError
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,14 +47,6 @@ Sources = Mapping[str, OfficialRelease]
 """Official files by benchmark."""
 
 
-class Pin(msgspec.Struct, frozen=True, kw_only=True):
-    """A record of the first download of a file: SHA-256 (hex), size in bytes, address."""
-
-    sha256: str
-    size: int
-    url: str
-
-
 def official_sources() -> Sources:
     """The official files that the package lists.
 
@@ -70,19 +58,25 @@ def official_sources() -> Sources:
     )
 
 
-def read_pins(path: Path) -> dict[str, Pin]:
-    """Read pins by ``BENCHMARK/NAME``; none if the file does not exist.
+def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
+    """Return the official files of a benchmark to fetch.
 
     Raises:
-        FormatError: the file is not a pins file.
+        ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
     """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Pin])
-    except FileNotFoundError:
-        return {}
-    except NOT_JSON as error:
-        hint = "Restore the pins file from the repository's history"
-        raise FormatError(str(error), where=(path,), hint=hint) from error
+    if benchmark not in sources:
+        hint = f"Choose one of {', '.join(sorted(sources))}"
+        raise ParameterError("no official source is known", where=(benchmark,), hint=hint)
+    source = sources[benchmark]
+    if not source.files:
+        hint = f"Download it by hand from {source.manual}"
+        raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
+    names = [file.name for file in source.files]
+    if unknown := sorted(set(only) - set(names)):
+        what = f"no official file is called {', '.join(unknown)}"
+        hint = f"Choose among {', '.join(names)}"
+        raise ParameterError(what, where=(benchmark,), hint=hint)
+    return [file for file in source.files if not only or file.name in only]
 
 
 def at_mirror(base: str | None, file: SourceFile) -> SourceFile:

@@ -89,8 +89,10 @@ class Transfer:
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
-        client = http.open_client(
-            self.patience,
+        import httpx
+
+        client = httpx.Client(
+            timeout=http.limits(self.patience),
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
             event_hooks={"request": [_stay_with(url, self.hosts)]},
@@ -164,9 +166,8 @@ class Transfer:
         if status == 416:
             self._start_over(file)
             raise http.TryAgainError("the source refuses to continue the part (HTTP 416)")
-        what = (
-            "no such file at this address" if status in (404, 410) else "the source does not give this file"
-        )
+        gone = status in (404, 410)
+        what = "no such file at this address" if gone else "the source does not give this file"
         hint = "It may have moved: look for it on the benchmark's page, or give a mirror as the base address"
         raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, without_user(url)), hint=hint)
 
@@ -236,17 +237,13 @@ def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], No
 
     def check(request: httpx.Request) -> None:
         if urlsplit(url).scheme == "https" and request.url.scheme != "https":
-            raise UnavailableError(
-                f"leads from https to {request.url.scheme}://{request.url.host}",
-                where=(without_user(url),),
-                hint="Give the address of a mirror that stays with https",
-            )
+            what = f"leads from https to {request.url.scheme}://{request.url.host}"
+            hint = "Give the address of a mirror that stays with https"
+            raise UnavailableError(what, where=(without_user(url),), hint=hint)
         if _bare(request.url.host) not in named:
-            raise UnavailableError(
-                f"leads to {request.url.host}, which is not an allowed host",
-                where=(without_user(url),),
-                hint="If you trust it, name it in SUBSTRATE_HOSTS; or give a mirror",
-            )
+            what = f"leads to {request.url.host}, which is not an allowed host"
+            hint = "If you trust it, name it in SUBSTRATE_HOSTS; or give a mirror"
+            raise UnavailableError(what, where=(without_user(url),), hint=hint)
 
     return check
 

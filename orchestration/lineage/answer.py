@@ -19,6 +19,8 @@ from substrate.cause.explanation import OWN
 from substrate.domains.rows import Row, decode, encode
 from substrate.log.event_log import EventLog
 
+_ANEW = "`substrate reproduce` makes logs and rows that fit together"
+
 
 class TracedDelta(msgspec.Struct, frozen=True):
     """A delta behind the answer: its position in the log, its tick and its triple."""
@@ -90,11 +92,8 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
     why = answered(name, Input(opened=workspace)).explanation if row.benchmark in EXPLAINED else None
     if why and why.logs[OWN].digest != log.digest:
-        raise ParameterError(
-            f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",
-            where=(log_name,),
-            hint="`substrate reproduce` makes logs and rows that fit together",
-        )
+        what = f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one"
+        raise ParameterError(what, where=(log_name,), hint=_ANEW)
     datasets = lineage.inputs([lineage.makers[index]], "data/*")
     source = _source(lineage, datasets, entry.source)
     return AnswerTrace(
@@ -128,11 +127,8 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
         entries = read_index(lineage.workspace.path(index))
         if of_log := [entry for entry in entries if entry.log == row.log]:
             return index, max(of_log, key=fits)
-    raise ParameterError(
-        f"no log has the digest {row.log} that the row names",
-        where=(path, str(line)),
-        hint="`substrate reproduce` makes logs and rows that fit together",
-    )
+    what = f"no log has the digest {row.log} that the row names"
+    raise ParameterError(what, where=(path, str(line)), hint=_ANEW)
 
 
 def _find(rows: Iterable[Row], number: str, question: str) -> Row:
@@ -150,11 +146,9 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
     if len(matching) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in matching)
         why = f"it may be {names}" if matching else "no row that counts for it answers that"
-        raise ParameterError(
-            f"{number} has no one answer named {question!r}: {why}",
-            where=("--question",),
-            hint="Write SCENE/QUESTION, or SUBSET/SCENE/QUESTION",
-        )
+        what = f"{number} has no one answer named {question!r}: {why}"
+        hint = "Write SCENE/QUESTION, or SUBSET/SCENE/QUESTION"
+        raise ParameterError(what, where=("--question",), hint=hint)
     return matching[0]
 
 
@@ -195,10 +189,8 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     benchmark = INTERPRETED.get(row.benchmark)
     given = Input(opened=workspace)
     if benchmark is None:
-        raise ParameterError(
-            f"an answer of {row.benchmark} cannot be computed apart",
-            hint=f"`substrate verify` computes everything; --reexecute knows {', '.join(INTERPRETED)}",
-        )
+        hint = f"`substrate verify` computes everything; --reexecute knows {', '.join(INTERPRETED)}"
+        raise ParameterError(f"an answer of {row.benchmark} cannot be computed apart", hint=hint)
     case = case_of(benchmark.source, given, str(row.scene))
     if case is None:
         raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))

@@ -63,9 +63,7 @@ class Answered(NamedTuple):
         why, row = self.explanation, self.row
         gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
         grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]
-        choices = (
-            {choice.choice: choice for choice in row.choices} if row and isinstance(row.choices, list) else {}
-        )
+        choices = {choice.choice: choice for choice in (row and row.choices) or ()}
         lines, decisive = [why.question, f"answer: {why.answer}{grade}{gold}"], why.parts[0]
         for part in reversed(why.parts if choices else ()):
             choice = choices[int(part.title.rpartition(" ")[2])]
@@ -173,9 +171,8 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
             profile = profile if belongs(source.profiles, profile) else next(iter(source.profiles), profile)
             made = f"substrate reproduce --profile {profile} --only {source.name}"
             hint = f"Make it with {made}, or name files of your own"
-            raise ParameterError(
-                f"profile {profile} has no data of {source.name}", where=(folder,), hint=hint
-            )
+            what = f"profile {profile} has no data of {source.name}"
+            raise ParameterError(what, where=(folder,), hint=hint)
         files = source.files(folder)
     return next(source.cases(files, _names(scene), True).each, None) if files else None
 

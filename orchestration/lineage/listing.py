@@ -15,13 +15,12 @@ from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.comparability import difference, own, why_not
 from orchestration.scoring.counting import Comparison
-from orchestration.scoring.published import MINUS, Kind, published
+from orchestration.scoring.published import EDGES, MINUS, Kind, published, split_edge
 from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-_EDGES = ("low", "high")
 _RANKS = ("printed", "measured")
 
 
@@ -182,8 +181,8 @@ class Listing:
         if what == "n":
             kind = "options" if score.metric == "per_option" else "counted rows"
             return made._replace(value=score.n, interval=None, how=f"{score.n:,} {kind} with gold")
-        if edge in _EDGES and whose in ("", own(number)):
-            value = 100 * wilson(score.correct, score.n)[_EDGES.index(edge)]
+        if edge in EDGES and whose in ("", own(number)):
+            value = 100 * wilson(score.correct, score.n)[EDGES.index(edge)]
             return made._replace(value=value, interval=None, how=f"{edge} bound of Wilson's 95 % interval")
         return Made(None, [], "another system's figure: nothing here measures it")
 
@@ -193,9 +192,7 @@ class Listing:
         return Made(100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data)
 
     def _of_difference(self, number: str, what: str) -> Made:
-        second, edge = what.removeprefix(MINUS), ""
-        if second.rpartition("/")[2] in (*_EDGES, "p"):
-            second, _, edge = second.rpartition("/")
+        second, edge = split_edge(what.removeprefix(MINUS))
         if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         here = 100 * score.correct / score.n
@@ -266,7 +263,7 @@ class Listing:
         number, what = self.split_name(name)
         if number not in self._scores:
             return False
-        return what in ("n", *_EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
+        return what in ("n", *EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
 
     def _table(self, number: str) -> str:
         return NUMBERS[number].table[0].name if number in NUMBERS else "numbers"

@@ -17,15 +17,15 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.code import PACKAGES, ROOT
+from orchestration.fetch.pins import read_pins as read_downloads
 from orchestration.fetch.sources import official_sources
-from orchestration.fetch.sources import read_pins as read_downloads
 from orchestration.ledger.environment import LOCK, lock_hash
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name
+from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name
 from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
@@ -347,23 +347,14 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
             yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
-class Contribution(msgspec.Struct, frozen=True):
-    """The right answers and total that a question, or a scene's questions, contribute to a number."""
-
-    rows: list[Row]
-    right: int
-    n: int
-
-
-def contributions(number: str, path: Path) -> list[Contribution]:
+def contributions(number: str, path: Path) -> list[Unit]:
     """Return the contributions of a file's rows to a number.
 
     Rows without gold or of other subsets do not count; rows of one scene may be judged together.
     """
     state = path.stat()
     rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
-    metric = NUMBERS[number].metrics[split_name(number)[1]]
-    return [Contribution(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
+    return list(NUMBERS[number].metrics[split_name(number)[1]].units(rows))
 
 
 @lru_cache(maxsize=1)

@@ -55,9 +55,8 @@ class Endpoint:
         except httpx.InvalidURL:
             parsed = None
         if not (key.isascii() and key.isprintable()):
-            raise ModelError(
-                f"{KEY} has characters that no header allows", hint="Set it again, without line ends"
-            )
+            hint = "Set it again, without line ends"
+            raise ModelError(f"{KEY} has characters that no header allows", hint=hint)
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
             hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
             raise ModelError(f"{URL} is not an address", hint=hint)
@@ -147,9 +146,8 @@ class Client:
         self._takes_schema = True
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
-        self._http = http.open_client(
-            patience, headers=server.headers, limits=httpx.Limits(max_connections=None)
-        )
+        many = httpx.Limits(max_connections=None)
+        self._http = httpx.Client(timeout=http.limits(patience), headers=server.headers, limits=many)
 
     def close(self) -> None:
         """Close the connections."""
@@ -263,16 +261,13 @@ class Client:
             elif tag.startswith("server:"):
                 server = tag.removeprefix("server:")
         if reply.model and reply.model not in (wanted.model, wanted.answers_as):
-            raise ModelError(
-                f"{wanted.model} was asked, and the server says that "
-                f"{self._server.hide(reply.model)} answered",
-                hint=f"Serve the model at {URL}, or allow that name with `answers_as` in params.yaml",
-            )
+            told = f"the server says that {self._server.hide(reply.model)} answered"
+            hint = f"Serve the model at {URL}, or allow that name with `answers_as` in params.yaml"
+            raise ModelError(f"{wanted.model} was asked, and {told}", hint=hint)
         if weights and wanted.revision.startswith("sha256:") and weights != wanted.revision:
-            raise ModelError(
-                f"{wanted.model} was asked with the weights {wanted.revision}, and the server has {weights}",
-                hint=f"Serve those weights at {URL}, or name the revision in params.yaml",
-            )
+            asked = f"{wanted.model} was asked with the weights {wanted.revision}"
+            hint = f"Serve those weights at {URL}, or name the revision in params.yaml"
+            raise ModelError(f"{asked}, and the server has {weights}", hint=hint)
         quantisation = known.meta.ftype if known and known.meta else ""
         return Answerer(reply.model or "", reply.system_fingerprint or "", server, quantisation, weights)
 
@@ -307,10 +302,8 @@ def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:
 def _content(message: Message) -> str | list[dict[str, Any]]:
     if not message.images:
         return message.text
-    urls = [
-        f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in message.images
-    ]
-    return [
-        {"type": "text", "text": message.text},
-        *({"type": "image_url", "image_url": {"url": url}} for url in urls),
-    ]
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}]
+    for image in message.images:
+        url = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts

@@ -138,19 +138,16 @@ def _write(
         "command": benchmark.name in EXPLAINED,
         "subset_in_name": benchmark.subset_in_name,
     }
-    page = (
-        templates()
-        .get_template("answers.html.j2")
-        .render(
-            profile=workspace.settings.profile,
-            answers=answers,
-            config=config,
-            by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
-            file=workspace.name_of(file),
-            up="../",
-        )
+    page = templates().get_template("answers.html.j2")
+    text = page.render(
+        profile=workspace.settings.profile,
+        answers=answers,
+        config=config,
+        by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
+        file=workspace.name_of(file),
+        up="../",
     )
-    (out / answers.page).write_text(page, "utf-8")
+    (out / answers.page).write_text(text, "utf-8")
     return answers.subsets, answers.limit, answers.wrong
 
 
@@ -194,11 +191,9 @@ def fault(row: Row) -> str:
     faults = {choice.predicted for choice in row.choices if choice.predicted != choice.expected}
     if len(faults) > 1:
         return "a choice that holds is denied, and another that does not hold is affirmed"
-    return (
-        "a choice that does not hold is affirmed"
-        if faults == {"correct"}
-        else "a choice that holds is denied"
-    )
+    if faults == {"correct"}:
+        return "a choice that does not hold is affirmed"
+    return "a choice that holds is denied"
 
 
 def _limit(wrong: Sequence[int], most: int) -> int | None:
@@ -218,12 +213,8 @@ def _explanations(
     """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
-        replied = conversations(workspace, benchmark)
-        yield {
-            key: "".join(map(_turns, behind))
-            for row, behind in replied
-            if (key := _key(benchmark, row)) in wanted
-        }
+        replied = ((_key(benchmark, row), behind) for row, behind in conversations(workspace, benchmark))
+        yield {key: "".join(map(_turns, behind)) for key, behind in replied if key in wanted}
     if not isinstance(benchmark, Explained):
         return
     rows_by_scene = by_scene(rows)

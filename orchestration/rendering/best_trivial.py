@@ -15,11 +15,6 @@ from substrate.domains.rows import Row
 
 BEST_TRIVIAL = "best trivial method"
 PAIRED = "paired with it"
-PAIRED_NOTE = (
-    f"“{PAIRED}”: the questions that only the row got right : those of only the trivial method, and "
-    "McNemar's exact p."
-)
-"""The words of a caption about the column."""
 
 
 class BestTrivial:

@@ -1,7 +1,11 @@
-"""The parts of a table's caption: its data and its citations."""
+"""The captions of tables, with their data and their citations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from orchestration.base.templates import text_template
 from orchestration.benchmarks.benchmark import Source
 from orchestration.scoring.comparability import NOT_MEASURED, marked
 from orchestration.scoring.published import published
@@ -10,7 +14,24 @@ from orchestration.workspace.named import kind_of, read_named, trusted_on_first_
 from orchestration.workspace.real import names_of
 
 
-def cited(*systems: str) -> str:
+def caption(layout: str, **about: Any) -> str:
+    """Fill a macro of ``captions.txt.j2``, and join its lines.
+
+    Args:
+        layout: the name of the macro.
+        about: its arguments.
+
+    >>> "CPL-Gt (tracks of ground truth; split validation)" in caption(
+    ...     "by_number", data=["ComPhy"], benchmarks=["comphy"], systems=["substrate"], models=[]
+    ... )
+    True
+    """
+    template = text_template(__file__, "captions.txt.j2", cited=cited)
+    macros: Any = template.make_module({"rivals": published().rivals})
+    return getattr(macros, layout)(**about).removesuffix("\n").replace("\n", " ")
+
+
+def cited(systems: Iterable[str]) -> str:
     """List systems with their inputs and citations."""
     return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
 

@@ -19,8 +19,7 @@ from orchestration.rendering.page import claim_page, label
 from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
-from orchestration.scoring.published import published
-from orchestration.scoring.scores import DIGITS, Score, score
+from orchestration.scoring.scores import Score, printed_shares, score
 from orchestration.workspace.folders import Workspace
 
 FIRST = 11
@@ -46,9 +45,8 @@ def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     for number, (words, beside) in claims().plot.items():
         found = next(filter(None, (of.find(True, number) for of in results)), None)
         if found:
-            figures = published().accuracies(beside)
-            marks = {who: round(figure.value / 100, DIGITS) for who, figure in figures.items()}
-            yield words, replace(score(number, found.correct, found.n, "official"), published=marks)
+            own = score(number, found.correct, found.n, "official")
+            yield words, replace(own, published=printed_shares(beside))
 
 
 def mark_text(name: str, who: str, value: float) -> str:

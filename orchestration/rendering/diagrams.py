@@ -17,8 +17,9 @@ from substrate.ask import Answer
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation, short
 from substrate.domains.rows import Row
-from substrate.domains.smallville.experiment import Experiment, Span
+from substrate.domains.smallville.experiment import Experiment
 from substrate.log.event_log import EventLog, Op
+from substrate.log.history import Interval
 
 _WIDTH, _GAP, _PAD, _SIZE = 720, 24, 10, 11
 _CHARACTER = 0.61 * _SIZE
@@ -98,17 +99,13 @@ class Sheet:
 
 def in_page(svg: str) -> str:
     """A drawing's element for a page, whose background and font it uses."""
-    return (
-        page_coloured(svg)
-        .replace(f"{_GROUND}\n", "")
-        .replace(' font-family="Helvetica, Arial, sans-serif"', "")
-    )
+    bare = svg.replace(f"{_GROUND}\n", "").replace(' font-family="Helvetica, Arial, sans-serif"', "")
+    return page_coloured(bare)
 
 
 def _broken(line: Line, width: float) -> list[Line]:
-    parts = textwrap.wrap(
-        line.text, int(width / _CHARACTER), break_on_hyphens=False, subsequent_indent=line.indent
-    )
+    most = int(width / _CHARACTER)
+    parts = textwrap.wrap(line.text, most, break_on_hyphens=False, subsequent_indent=line.indent)
     return [line._replace(text=part) for part in parts or [""]]
 
 
@@ -258,9 +255,8 @@ def forked(fork: Experiment) -> str:
     sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
     sheet.bottom = b + 34
     query = [Line(fork.asked)] if fork.asked else []
-    sheet.row(
-        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *query], arrows=False
-    )
+    act = Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR)
+    sheet.row([act, *query], arrows=False)
     changed = [(_changes(fact, in_a), _changes(fact, in_b)) for fact, in_a, in_b in fork.facts]
     own = [set().union(*arm) for arm in zip(*changed, strict=True)] or [set(), set()]
     columns: list[list[Line]] = []
@@ -276,7 +272,7 @@ def forked(fork: Experiment) -> str:
     return sheet.svg(f"A log that forks at tick {fork.branch}, and the deltas in which its arms differ.")
 
 
-def _changes(fact: str, spans: Iterable[Span]) -> set[tuple[int, str, Op]]:
+def _changes(fact: str, spans: Iterable[Interval]) -> set[tuple[int, str, Op]]:
     """The deltas with which a fact begins and ends to hold."""
     begun = {(start, fact, Op.INSERT) for start, _ in spans}
     return begun | {(stop, fact, Op.RETRACT) for _, stop in spans if stop is not None}

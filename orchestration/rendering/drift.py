@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from itertools import groupby
+from typing import Any
 
+from orchestration.base.templates import text_template
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.experiment import Experiment
 from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
@@ -80,61 +82,33 @@ def _answer_line(row: ComparedRow) -> str:
     return f"{row.change}: {command}: {answers}{gold}"
 
 
+def _text(macro: str, *about: Any) -> str:
+    template = text_template(__file__, "drift.txt.j2")
+    return getattr(template.make_module(), macro)(*about)
+
+
 def render_text(report: Report) -> str:
     """Describe the moved numbers and answers, the other differences, the causes, and the verdict."""
     lines = [*change_lines(report.moved), *_capped(_others(report))]
-    for title, listed in _sections(report):
-        lines += [f"{title}:", *(f"  {line}" for line in listed)]
-    for entry in report.accepted:
-        commit = f" in {entry.commit}" if entry.commit else ""
-        lines.append(f"accepted on {entry.date}{commit}: {entry.reason} ({', '.join(entry.stages)})")
-        if entry.unsafe:
-            lines.append(f"  no record of a run computed {', '.join(entry.unsafe)}")
-    return "\n".join([*lines, verdict(report)]) + "\n"
+    return _text("verified", report, lines, change_lines(report.accepted_moved), verdict(report))
 
 
 def compared_text(compared: Compared) -> str:
     """Describe a comparison: its causes, the numbers that differ, and the changed answers."""
-    lines = [f"{compared.name} beside {compared.base} (profile {compared.profile})"]
-    lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
-    if len(compared.causes) > _SHOWN:
-        lines.append(f"  and {len(compared.causes) - _SHOWN} more")
-    lines += ["", *change_lines(compared), f"{len(compared.numbers)} of {compared.measured} numbers differ."]
-    return "\n".join(lines) + "\n"
+    return _text("compared", compared, change_lines(compared), _SHOWN)
 
 
 def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str:
     """Describe an experiment: its parameters and its numbers."""
-    parent = experiment.parent
-    lines = [f"{experiment.name}, beside profile {parent.profile} at {parent.revision or 'no commit'}"]
-    lines += [f"  {change}" for change in experiment.changes]
     computed = [name for name, how in experiment.stages.items() if how == "computed"]
-    taken = len(experiment.stages) - len(computed)
-    lines += [f"  computed: {', '.join(computed)}; {taken} stages are the parent's, byte for byte", ""]
     rows = [[name, f"{counted(of.correct, of.n)} {bounds(of.correct, of.n)}"] for name, of in numbers.items()]
-    return "\n".join([*lines, drawn(("number", "here"), rows, "simple", words=True)]) + "\n"
+    return _text("experiment", experiment, computed, drawn(("number", "here"), rows, "simple", words=True))
 
 
 def _others(report: Report) -> list[Difference]:
     """The differences, without scores that are among the moved numbers."""
     numbers = {number.name for number in report.moved.numbers}
     return [d for d in report.differences if d.here or d.kind != "score" or d.what not in numbers]
-
-
-def _sections(report: Report) -> list[tuple[str, list[str]]]:
-    """The other messages under titles; sections without a message are left out."""
-    unaccepted = {
-        False: "changed since the results were pinned, and not yet computed (`substrate reproduce` does)",
-        True: "changed since the results were pinned, but changed no byte",
-    }
-    sections = (
-        ("not looked at, since these official files are not there", report.absent),
-        ("because", list(map(str, report.causes))),
-        (unaccepted[report.recomputed], list(map(str, report.unaccepted))),
-        (f"changed in the pins since {report.since}, and nobody accepted it", report.unrecorded),
-        (f"the pins since {report.since}", change_lines(report.accepted_moved)),
-    )
-    return [(title, lines) for title, lines in sections if lines]
 
 
 def verdict(report: Report) -> str:
@@ -147,9 +121,8 @@ def verdict(report: Report) -> str:
         again = "; it computes to the same bytes again" if report.recomputed else ""
         return f"nothing pinned to compare with in profile {report.profile}{again}"
     looked_at = "every artifact that could be looked at" if report.absent else "every artifact"
-    return f"{looked_at} is as pinned" + (
-        ", and computes to the same bytes again" if report.recomputed else ""
-    )
+    again = ", and computes to the same bytes again" if report.recomputed else ""
+    return f"{looked_at} is as pinned{again}"
 
 
 def _counted(items: Sized, noun: str) -> str:

@@ -25,7 +25,8 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Explanation, short
 from substrate.cause.pictures import Boxes, Timeline, Told
 from substrate.domains.rows import ChoiceRow, Row
-from substrate.log.event_log import EventLog, Op
+from substrate.log.event_log import EventLog
+from substrate.log.history import Interval, histories
 
 _LOOKED_AT = 40
 
@@ -103,10 +104,6 @@ def pictured(benchmark: Explained, answer: ExplainedRow) -> WorkedExample:
     return WorkedExample(answer.name, why, row, *benchmark.picture(answer.case, why, row))
 
 
-Span = tuple[int, int | None]
-"""The tick from which a triple holds, and the tick at which it stops holding, if any."""
-
-
 def write_states(
     jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path
 ) -> None:
@@ -128,7 +125,7 @@ def write_states(
     (out / "states.html").write_text(page, "utf-8")
 
 
-def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
+def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Interval]]]:
     """Every triple that a log ever holds, in short names and words, with its spans of ticks."""
 
     def named(term: Term, words: bool) -> str:
@@ -136,15 +133,9 @@ def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
         name = short(term, why.names)
         return f"{name} ({called})" if called and called != name else name
 
-    spans: dict[str, list[Span]] = {}
-    since: dict[str, int] = {}
-    for tick, op, (subject, predicate, value) in log:
+    spans: dict[str, list[Interval]] = {}
+    for story in histories(log):
+        subject, predicate, value = story.triple
         verb = "a" if predicate == RDF_TYPE else named(predicate, False)
-        fact = f"{named(subject, True)} {verb} {named(value, False)}"
-        if op is Op.INSERT:
-            since.setdefault(fact, tick)
-        elif fact in since:
-            spans.setdefault(fact, []).append((since.pop(fact), tick))
-    for fact, tick in since.items():
-        spans.setdefault(fact, []).append((tick, None))
+        spans.setdefault(f"{named(subject, True)} {verb} {named(value, False)}", []).extend(story.spans)
     return sorted(spans.items())

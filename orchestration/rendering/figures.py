@@ -67,9 +67,8 @@ def ablation_curve(name: str, curve: Curve) -> str:
         if len(curve.series) > 1:
             axes.legend(fontsize=9)
 
-    return svg(
-        name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw, curve
-    )
+    about = f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals."
+    return svg(name, about, draw, curve)
 
 
 DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = ContextVar(

@@ -13,10 +13,11 @@ from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.soundness import faults, require_sound
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, BestTrivial, graded
+from orchestration.rendering.captions import caption
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
-from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, scene_counts
+from orchestration.scoring.counting import RIGHT, compared, counts_for, is_detail, outcomes, scene_counts
 from orchestration.scoring.formatting import bracketed, paired
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
@@ -34,12 +35,7 @@ def official(
 ) -> Table:
     """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
-    caption = (
-        f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
-        "licences and sources stand in params.yaml. Intervals are Wilson's, 95 %, with n divided by the "
-        "design effect of the videos or stories that questions share; there is none where all of a "
-        f"population was asked or an answer is right by construction. {PAIRED_NOTE} {table.note}"
-    )
+    about = caption("official", profile=workspace.settings.profile, files=sorted(files), table=table)
     trivial = BestTrivial(table, workspace)
     columns = [
         Column("measured", _label),
@@ -55,9 +51,8 @@ def official(
     sources = [benchmark.source.name for benchmark in benchmarks]
     each = [score for score in scores.values() if score.n]
     each.sort(key=lambda score: sources.index(_of(score).source.name))
-    means = {score.name.partition("/")[0] for score in each if score.subset == "mean"}
-    rows = (score for score in each if score.subset == "mean" or score.name.partition("/")[0] not in means)
-    return Table.of(caption, columns, rows)
+    names = [score.name for score in each]
+    return Table.of(about, columns, [score for score in each if not is_detail(score.name, names)])
 
 
 def _of(score: Score) -> Benchmark:

@@ -123,9 +123,8 @@ def write_report(
         answered = write_answers(workspace, explain_cases, out, keep)
         videos = write_scenes(workspace, explain_cases, out, keep)
         content = rest.result()
-    write_numbers(
-        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, cache
-    )
+    by_name = {answers.benchmark.name: answers for answers in answered}
+    write_numbers(jinja, lineage, scores, by_name, out, cache)
     claims.write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     examples.write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
@@ -153,19 +152,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
     figures.DRAWINGS.set(cache.part)  # of this thread alone
     now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
-    sources = [
-        Measured(
-            source.title,
-            kind_of(workspace, source),
-            source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
-        )
-        for source in SOURCES.values()
-        if names_of(workspace, source)
-        or (
-            not is_real(workspace)
-            and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
-        )
-    ]
+    sources = list(_sources(workspace))
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", figures.Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
@@ -220,6 +207,16 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
         "MARKED": MARKED,
         "HORIZON": HORIZON,
     }
+
+
+def _sources(workspace: Workspace) -> Iterator[Measured]:
+    """The data that the run measured, or would have measured if they were there."""
+    settings = workspace.settings
+    for source in SOURCES.values():
+        kind, data = kind_of(workspace, source), settings.data(source.name)
+        is_due = kind != "none" or belongs(source.profiles, settings.profile)
+        if names_of(workspace, source) or (is_due and not is_real(workspace)):
+            yield Measured(source.title, kind, source.size(data) if data.source == "generated" else "")
 
 
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:

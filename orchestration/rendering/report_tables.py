@@ -12,12 +12,11 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import label as words_of
 from orchestration.rendering.tables import Column, Table, write_csv
 from orchestration.scoring.comparability import percent
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.counting import is_detail
 from orchestration.scoring.scores import Score
 
 _MOST = 7
 """The number of columns shown at first; they fit a page of 1,200 pixels."""
-_MANY = 8
 
 
 class Cell(NamedTuple):
@@ -84,8 +83,7 @@ def _row(label: str, number: str, cells: list[Cell]) -> Row:
         return Row(label, cells)
     if label in own.numbers:
         label = words_of(label)
-    means = [name for name in own.numbers if split_name(name)[0] == "mean"]
-    return Row(label, cells, bool(means) and len(own.numbers) > _MANY and number not in means)
+    return Row(label, cells, is_detail(number, own.numbers))
 
 
 def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:

@@ -13,19 +13,17 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
-from orchestration.rendering.captions import cited, source_of
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, BestTrivial, graded
+from orchestration.rendering.captions import caption, source_of
 from orchestration.rendering.official import by_pair, official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring import trivial as trivially
 from orchestration.scoring.comparability import (
     NOT_MEASURED,
     NOT_REPORTED,
-    READS,
     best_rival,
     bounded,
     compared,
-    elsewhere,
     interval,
     marked,
     own,
@@ -57,14 +55,8 @@ REPLIES = ("unreadable replies", "same reply when asked again", "cost")
 
 def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
-    caption = (
-        f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
-        "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
-        f"Intervals are Wilson, 95 %. {PAIRED_NOTE} {table.note} "
-        f"Published on the official validation split: {cited('substrate')}; on the validation or the test "
-        f"split, as sources disagree: {cited('ns_dr', 'aloe')}. "
-        f"{READS} {table.of_rivals} {elsewhere(benchmarks[0].name)}"
-    )
+    data = [_asked_of(benchmark, scores, workspace) for benchmark in benchmarks]
+    about = caption("by_subset", data=data, table=table, benchmark=benchmarks[0].name)
     usual, rivals_shown, trivial = reads(PAPER), ("ns_dr", "aloe"), BestTrivial(table, workspace)
 
     def label(score: Score) -> str:
@@ -90,7 +82,7 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         Column("substrate minus paper", _minus_paper, (PAPER,)),
         Column("gap (substrate vs. best)", gap, rivals_shown, place="detail"),
     ]
-    return Table.of(caption, columns, scores.values())
+    return Table.of(about, columns, scores.values())
 
 
 def _measured(head: str) -> list[Column]:
@@ -137,20 +129,12 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]
     by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
     told = {name: read_told(workspace.data / name) for name in by_model}
-    models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)
+    models = [f"{name}: {who.name}" for name, who in told.items() if who]
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
-    papers = cited(PAPER, *(who for who in published().systems if who in others))
-    caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. "
-        f"{PAIRED_NOTE} Published on official data: {papers}. "
-        + "".join(f"{other} " for name in source_names if (other := elsewhere(name)))
-        + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
-        + READS
-    )
-    systems, trivial = (
-        tuple(who for who in published().systems if who != PAPER),
-        BestTrivial(table, workspace),
-    )
+    papers = [PAPER, *(who for who in published().systems if who in others)]
+    about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, models=models)
+    systems = [who for who in published().systems if who != PAPER]
+    trivial = BestTrivial(table, workspace)
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
@@ -172,7 +156,7 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         for label, *cells in _beside(benchmark, workspace) if model else ():
             heads = (column.head for column in columns)
             rows.append(dict(zip(heads, [f"{benchmark.name}: {label}", *cells], strict=False)))
-    return Table.of(caption, columns, rows)
+    return Table.of(about, columns, rows)
 
 
 class _Row(NamedTuple):
@@ -229,18 +213,9 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
 
 def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make the table of section 6: variants per question and per option, and hashes of repeated answers."""
-    same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
-    if repeated:
-        ways, hashes = "; ".join(run.how for run in repeated), len({run.sha256 for run in repeated})
-        same = (
-            f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} "
-            f"distinct {'hash' if hashes == 1 else 'hashes'}"
-        )
-    caption = (
-        f"{benchmarks[0].title}, {source_of(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
-        f"{PAIRED_NOTE} Published on the official validation split: {cited(PAPER)}, section 6. "
-        f"Determinism: {same}."
-    )
+    repeated = read_list(workspace.path(REPEATED), Repetition)
+    title, data = benchmarks[0].title, source_of(benchmarks[0].source, workspace)
+    about = caption("by_variant", title=title, data=data, repeated=repeated)
     # A variant has two consecutive numbers.
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
 
@@ -259,25 +234,18 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         count_column = count_column._replace(head=n, place="detail" if place else "")
         own_columns = (count_column, *measured, *best, _PAPERS_N, paper, apart)
         columns += (column.at(place) for column in own_columns)
-    return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
+    return Table.of(about, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
 def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
-    settings, first = workspace.settings, benchmarks[0].name
+    first = benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
     models = [f"{rival}: {who.name}" for rival, who in told.items() if who]
-    n = scores[f"{first}/joint"].n
-    made = f"{n:,}, seed {settings.seed} (profile {settings.profile})" if n else NOT_MEASURED
-    systems = [own(f"{rival}/joint") for rival in rivals]
-    caption = (
-        f"{benchmarks[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
-        f"oracle that shares no code with the substrate. Models: {'; '.join(models) or NO_MODEL}. "
-        "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
-        "is between systems that were asked the same specifications here; none is made to a published "
-        f"figure, whose specifications are not public. Published: {cited(PAPER, *systems)}."
-    )
+    n, systems = scores[f"{first}/joint"].n, [own(f"{rival}/joint") for rival in rivals]
+    made = {"title": benchmarks[0].title, "n": n, "settings": workspace.settings}
+    about = caption("by_metric", **made, models=models, systems=[PAPER, *systems])
     pairs = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
     labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
     columns, rows = [Column("metric", str, (), partial(_at, labels))], [*labels, "specifications", *_PAIRED]
@@ -298,7 +266,7 @@ def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         rows = list(dict.fromkeys([*rows, *judged]))
         columns.append(Column(heads[0], partial(_at, here), (), partial(_at, of)))
         columns.append(Column(heads[1], partial(_at, there), (who,), partial(_at, of)))
-    return Table.of(caption, columns, rows)
+    return Table.of(about, columns, rows)
 
 
 _APART = "joint: substrate minus this, measured here"

@@ -9,6 +9,7 @@ import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -91,9 +92,8 @@ class Table:
             numbers.append(["" if words else c.number(record) for c in columns])
         cited = [{who: known[who].citation for who in column.cited} for column in columns]
         places: list[Place] = [column.place for column in columns]
-        return cls(
-            caption, [column.head for column in columns], rows, numbers, cited, places if any(places) else ()
-        )
+        heads = [column.head for column in columns]
+        return cls(caption, heads, rows, numbers, cited, places if any(places) else ())
 
     def place(self, at: int) -> Place:
         """The place of the column at an index."""
@@ -114,6 +114,11 @@ def drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], style: str, *, wo
 
     aligned = None if words else ["left"] + ["right"] * (len(heads) - 1)
     return tabulate(list(rows), heads, tablefmt=style, colalign=aligned, disable_numparse=True)
+
+
+def wrapped(cell: str, width: int) -> str:
+    """Break a cell's text between words into lines of at most ``width`` characters."""
+    return fill(cell, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _markdown(table: Table) -> str:

@@ -369,9 +369,8 @@ def _same_bytes(claim: Claim, sides: list[Measured]) -> _Here:
     first, second = (side.answers() for side in sides)
     same = sum(first[key] == second.get(key) for key in first)
     text = f"{same:,} of {len(first):,} answers, and their logs, are the same in two stages"
-    return _Here(
-        int(same == len(first) > 0), text, len(first), "`substrate verify` computes every result again"
-    )
+    why = "`substrate verify` computes every result again"
+    return _Here(int(same == len(first) > 0), text, len(first), why)
 
 
 _RELATIONS: Mapping[str, Callable[[Claim, list[Measured]], _Here]] = {

@@ -11,11 +11,6 @@ from orchestration.scoring.scores import Score
 
 NOT_REPORTED = "not reported"
 NOT_MEASURED = "not measured"
-READS = (
-    "Published systems are marked with what they read: a rival that reads pixels must perceive the scene "
-    "first, and a rival that reads annotations need not."
-)
-"""The note under every table that shows rivals next to the substrate."""
 
 
 def percent(score: Score) -> str:
@@ -119,22 +114,6 @@ def printed_n(name: str) -> str:
     """A cell: the number of questions according to the paper."""
     n = published().n(name)
     return "" if n is None else f"{n:,}"
-
-
-def elsewhere(benchmark: str) -> str:
-    """The note under a benchmark's table about systems whose figures the paper does not print.
-
-    >>> "CPL-Gt (tracks of ground truth; split validation)" in elsewhere("comphy")
-    True
-    """
-    told = [
-        f"{rival.system} ({rival.reads}; split {rival.split}) "
-        + ", ".join(f"{what} {figure}" for what, figure in rival.figures.items())
-        + f" [{rival.source}]"
-        for rival in published().rivals
-        if rival.benchmark == benchmark
-    ]
-    return f"Published elsewhere, and compared with nothing: {'; '.join(told)}." if told else ""
 
 
 def reads(system: str, name: str = "") -> str:

@@ -17,6 +17,21 @@ from substrate.domains.rows import Row, decode
 Rows = Sequence[Any]
 """Rows that are judged together; the short rows of pins have the fields that most metrics need."""
 _DIGITS = 6
+_MANY = 8
+"""The most numbers of a benchmark that are all shown beside their mean."""
+
+
+class Unit(NamedTuple):
+    """A question, or the questions of a scene: its rows, the right answers among them, and their total.
+
+    ``key`` has scene and question; empty instead of the question if scenes are judged.
+    """
+
+    rows: Rows
+    right: int
+    n: int
+    subset: str
+    key: tuple[str, str]
 
 
 class Metric(NamedTuple):
@@ -25,12 +40,13 @@ class Metric(NamedTuple):
     measure: Callable[[Rows], tuple[int, int]]
     together: bool = False
 
-    def units(self, rows: Iterable[Any]) -> Iterator[Rows]:
-        """Group the rows that are judged together; rows of a scene must be adjacent."""
-        if self.together:
-            yield from (tuple(of) for _, of in groupby(rows, key=lambda row: str(row.scene)))
-        else:
-            yield from ((row,) for row in rows)
+    def units(self, rows: Iterable[Any]) -> Iterator[Unit]:
+        """Judge rows, one by one or scene by scene; rows of a scene must then be adjacent."""
+        by_scene = (tuple(scene) for _, scene in groupby(rows, key=lambda row: str(row.scene)))
+        for of in by_scene if self.together else ((row,) for row in rows):
+            first = of[0]
+            key = str(first.scene), "" if self.together else str(first.question)
+            yield Unit(of, *self.measure(of), first.subset, key)
 
 
 def _right(rows: Rows) -> tuple[int, int]:
@@ -68,6 +84,22 @@ def split_name(name: str) -> tuple[str, str]:
     return "/".join(subset), metric
 
 
+def is_detail(number: str, every: Iterable[str]) -> bool:
+    """Tell whether a number is one of many parts of a mean, which stands for them where space is short.
+
+    Args:
+        every: the numbers among which the mean and its parts are looked for.
+
+    >>> tasks = [f"meadow/day{day}/accuracy" for day in range(9)]
+    >>> is_detail(tasks[0], tasks), is_detail(tasks[0], ["meadow/mean/accuracy", *tasks])
+    (False, True)
+    """
+    benchmark, _, rest = number.partition("/")
+    own = [other for other in every if other.startswith(f"{benchmark}/")]
+    is_mean = rest.startswith("mean/")
+    return not is_mean and len(own) > _MANY and f"{benchmark}/mean/{rest.rpartition('/')[2]}" in own
+
+
 def counts_for(row: Any, number: str) -> bool:
     """Tell whether a row counts for a number: it has gold, and the number's subset if that has one."""
     return row.correct is not None and split_name(number)[0] in ("", "mean", row.subset)
@@ -94,12 +126,9 @@ def line_count(path: Path) -> int:
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
-    names, totals = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
-    for name in {split_name(name)[1] for name in names}:
-        for unit in metrics[name].units(graded_rows(answers)):
-            right, n = metrics[name].measure(unit)
-            cell = totals[unit[0].subset, name]
-            cell[0], cell[1] = cell[0] + right, cell[1] + n
+    names = list(names)
+    units = {name: metrics[name].units(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
+    totals = _added(((unit.subset, name), unit) for name, of in units.items() for unit in of)
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
         wanted, metric = split_name(name)
@@ -110,20 +139,22 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
 
 def scene_counts(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
     """Right answers and total of each scene, which questions share; scenes without a total are left out."""
-    cells = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
-    for unit in metric.units(rows):
-        cell, counts = cells[unit[0].subset, str(unit[0].scene)], metric.measure(unit)
-        cell[:] = map(sum, zip(cell, counts, strict=True))
-    return [(right, n) for right, n in cells.values() if n]
+    totals = _added(((unit.subset, unit.key[0]), unit) for unit in metric.units(rows))
+    return [(right, n) for right, n in totals.values() if n]
+
+
+def _added(units: Iterable[tuple[tuple[str, str], Unit]]) -> Mapping[tuple[str, str], tuple[int, int]]:
+    """The right answers and totals of some units, added up by the keys before them."""
+    totals = defaultdict[tuple[str, str], tuple[int, int]](lambda: (0, 0))
+    for key, unit in units:
+        right, n = totals[key]
+        totals[key] = right + unit.right, n + unit.n
+    return totals
 
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
     """The units of some rows by scene and question, each with whether it is completely right."""
-    verdicts: dict[tuple[str, str], bool] = {}
-    for unit in metric.units(rows):
-        right, n = metric.measure(unit)
-        verdicts[str(unit[0].scene), "" if metric.together else str(unit[0].question)] = right == n
-    return verdicts
+    return {unit.key: unit.right == unit.n for unit in metric.units(rows)}
 
 
 class Comparison(msgspec.Struct, frozen=True):

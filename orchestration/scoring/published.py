@@ -16,7 +16,8 @@ FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
 MINUS = "minus/"
-_EDGES = ("/low", "/high")
+EDGES = ("low", "high")
+"""The names of an interval's bounds."""
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,10 +79,18 @@ class Figure(msgspec.Struct, frozen=True):
         """For a difference, or for a bound or p of a difference, the names of the two compared figures."""
         if not self.what.startswith(MINUS):
             return None
-        second = self.what.removeprefix(MINUS)
-        for edge in (*_EDGES, "/p"):
-            second = second.removesuffix(edge)
+        second, _ = split_edge(self.what.removeprefix(MINUS))
         return self.number, f"{self.number}/{second}" if second in published().systems else second
+
+
+def split_edge(name: str) -> tuple[str, str]:
+    """Split the name of a difference's bound or p into the difference, and ``low``, ``high`` or ``p``.
+
+    >>> split_edge("herd/joint/low"), split_edge("herd/joint")
+    (('herd/joint', 'low'), ('herd/joint', ''))
+    """
+    of, _, edge = name.rpartition("/")
+    return (of, edge) if edge in (*EDGES, "p") else (name, "")
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -111,20 +120,27 @@ class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opcodes: str = ""
 
 
+class Beside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The number whose figures go with a measured number, and the systems whose figures do."""
+
+    number: str
+    systems: tuple[str, ...]
+
+
 class Published(msgspec.Struct, frozen=True):
     """All published figures, and the known gaps.
 
-    ``reads`` names the substrate's input where it is not annotations; ``beside`` names another number
-    whose figures go with a measured number. ``missing`` and ``no_results`` (passages whose figures are no
+    ``reads`` names the substrate's input where it is not annotations; ``beside`` has the measured numbers
+    that go with another number's figures. ``missing`` and ``no_results`` (passages whose figures are no
     results) have reasons. The paper does not print figures of ``rivals``; nothing is subtracted from them.
     """
 
     systems: dict[str, System]
     numbers: dict[str, Number]
-    reads: dict[str, str]
-    beside: dict[str, tuple[str, tuple[str, ...]]]
-    missing: dict[str, str]
-    no_results: dict[str, str]
+    reads: dict[str, str] = {}
+    beside: dict[str, Beside] = {}
+    missing: dict[str, str] = {}
+    no_results: dict[str, str] = {}
     rivals: tuple[Rival, ...] = ()
     sizes: tuple[Size, ...] = ()
 
@@ -135,11 +151,14 @@ class Published(msgspec.Struct, frozen=True):
 
     def number(self, name: str) -> Number | None:
         """The number whose figures go with a measured number, if any."""
-        return self.numbers.get(self.beside.get(name, (name,))[0])
+        return self.numbers.get(self._beside(name).number)
+
+    def _beside(self, name: str) -> Beside:
+        return self.beside.get(name) or Beside(name, tuple(self.systems))
 
     def accuracies(self, name: str) -> dict[str, Figure]:
         """The published accuracies that go with a measured number, by system."""
-        number, (_, systems) = self.number(name), self.beside.get(name, (name, tuple(self.systems)))
+        number, systems = self.number(name), self._beside(name).systems
         figures = number.figures if number else {}
         return {who: figures[who] for who in self.systems if who in systems and who in figures}
 
@@ -150,8 +169,7 @@ class Published(msgspec.Struct, frozen=True):
 
     def split(self, name: str, system: str) -> str:
         """The split of a system's figure that goes with a measured number."""
-        source, _ = self.beside.get(name, (name, ()))
-        return self.systems[system].split or self.numbers[source].split
+        return self.systems[system].split or self.numbers[self._beside(name).number].split
 
     def citation(self, figure: Figure) -> str:
         """The source of a figure: its system's citation, and for the paper's figures the places."""
@@ -174,18 +192,9 @@ def parse_published(text: str) -> Published:
     """Parse the figures of a paper from the text of a file like ``published.yaml``."""
     # As text, since 69.50 would become 69.5.
     raw = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    return Published(
-        systems=msgspec.convert(raw["systems"], dict[str, System]),
-        numbers={name: _number(name, lines, raw["systems"]) for name, lines in raw["numbers"].items()},
-        reads=raw.get("reads", {}),
-        beside={
-            name: (entry["number"], tuple(entry["systems"])) for name, entry in raw.get("beside", {}).items()
-        },
-        missing=raw.get("missing", {}),
-        no_results=raw.get("no_results", {}),
-        rivals=msgspec.convert(raw.get("rivals", []), tuple[Rival, ...]),
-        sizes=msgspec.convert(raw.get("sizes", []), tuple[Size, ...]),
-    )
+    known = msgspec.convert({**raw, "numbers": {}}, Published)
+    numbers = {name: _number(name, lines, known.systems) for name, lines in raw["numbers"].items()}
+    return msgspec.structs.replace(known, numbers=numbers)
 
 
 def _number(name: str, lines: dict[str, Any], systems: Iterable[str]) -> Number:

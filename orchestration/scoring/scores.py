@@ -61,10 +61,14 @@ def score(
     >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
-    count, known = count_of(correct, n), published().accuracies(name)
-    printed = {who: round(figure.value / 100, DIGITS) for who, figure in known.items()}
-    counts, questions = (n, correct, count.accuracy, count.wilson), n if questions is None else questions
-    return Score(name, *split_name(name), *counts, printed, data, split, questions)
+    count, questions = count_of(correct, n), n if questions is None else questions
+    counts = n, correct, count.accuracy, count.wilson
+    return Score(name, *split_name(name), *counts, printed_shares(name), data, split, questions)
+
+
+def printed_shares(name: str) -> dict[str, float]:
+    """The published accuracies of a number as proportions, by system."""
+    return {who: round(figure.value / 100, DIGITS) for who, figure in published().accuracies(name).items()}
 
 
 def score_file(number: str) -> str:

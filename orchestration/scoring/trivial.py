@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.scoring.counting import Metric, compared
+from orchestration.scoring.counting import Metric, Unit, compared
 from orchestration.scoring.formatting import share
 from substrate.domains.rows import Row
 
@@ -49,8 +49,8 @@ def counted(
 
 def total(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
     """The right answers and total of some rows, as a metric counts them."""
-    counts = [metric.measure(unit) for unit in metric.units(rows)]
-    return sum(right for right, _ in counts), sum(n for _, n in counts)
+    units = [*metric.units(rows)]
+    return sum(unit.right for unit in units), sum(unit.n for unit in units)
 
 
 def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> tuple[str, str]:
@@ -71,28 +71,18 @@ def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]
 
 def _paired(rows: Sequence[Row], others: Sequence[Row], metric: Metric) -> str:
     """The paired test of some rows and a trivial method's on the same questions."""
+    sides = [[*metric.units(of)] for of in (rows, others)]
+    if any(unit.n > 1 for side in sides for unit in side):
+        return ""
     many = len({row.subset for row in rows}) > 1
-    first, second = (_verdicts(of, metric, many) for of in (rows, others))
-    pair = compared("", "", first, second)
+
+    def verdicts(units: list[Unit]) -> dict[tuple[str, ...], bool]:
+        # Several subsets may number their questions alike.
+        subsets = (unit.subset.partition(": ")[0] if many else "" for unit in units)
+        return {(of, *unit.key): bool(unit.right) for of, unit in zip(subsets, units, strict=True) if unit.n}
+
+    pair = compared("", "", *map(verdicts, sides))
     if pair.mcnemar is None:
         return ""
     p = f"p {pair.mcnemar:.2g}" if pair.mcnemar else "p < 1e-300"  # smaller ones are 0 in a float
     return f"{pair.first_only:,} : {pair.second_only:,}, {p}"
-
-
-def _verdicts(rows: Sequence[Row], metric: Metric, many: bool) -> dict[tuple[str, ...], bool]:
-    """The questions or scenes of some rows, each with whether it is right; none if a unit counts for more.
-
-    Args:
-        many: whether the rows have several subsets, whose numbers may be alike.
-    """
-    verdicts: dict[tuple[str, ...], bool] = {}
-    for unit in metric.units(rows):
-        right, n = metric.measure(unit)
-        if n > 1:
-            return {}
-        place = unit[0].subset.partition(": ")[0] if many else ""
-        question = "" if metric.together else str(unit[0].question)
-        if n:
-            verdicts[place, str(unit[0].scene), question] = bool(right)
-    return verdicts

@@ -46,7 +46,7 @@ class History(NamedTuple):
     """The history of a triple: intervals of ticks in which it was true, and every delta that changed it.
 
     A triple is true at a tick if it holds after all of the tick's deltas. If it comes and goes within one
-    tick, only the changes show it.
+    tick, only the changes and the spans show it.
 
     >>> import pyoxigraph as ox
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
@@ -61,6 +61,21 @@ class History(NamedTuple):
     def holds(self, tick: int) -> bool:
         """Tell whether the triple was true at a tick."""
         return any(tick in interval for interval in self.intervals)
+
+    @property
+    def spans(self) -> list[Interval]:
+        """Every time that the triple came, up to the tick at which it went; that may be the same tick.
+
+        >>> import pyoxigraph as ox
+        >>> from substrate import EventLog
+        >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+        >>> moves = (2, Op.INSERT), (2, Op.RETRACT), (5, Op.INSERT)
+        >>> story = history(EventLog(Delta(tick, op, fact) for tick, op in moves), fact)
+        >>> [tuple(span) for span in story.spans], [tuple(interval) for interval in story.intervals]
+        ([(2, 2), (5, None)], [(5, None)])
+        """
+        ticks = [change.delta.tick for change in self.changes]
+        return [*map(Interval, ticks[::2], [*ticks[1::2], None])]
 
     def __repr__(self) -> str:
         spans = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
@@ -125,10 +140,7 @@ def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History
             bounds.pop()
         else:
             bounds.append(tick)
-    ends: list[int | None] = [*bounds[1::2]]
-    if len(bounds) % 2:
-        ends.append(None)
-    return History(triple, tuple(map(Interval, bounds[::2], ends)), tuple(changes))
+    return History(triple, tuple(map(Interval, bounds[::2], [*bounds[1::2], None])), tuple(changes))
 
 
 class Difference(NamedTuple):

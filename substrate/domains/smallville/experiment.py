@@ -14,14 +14,13 @@ from substrate.branch.interventions import Intervention, made
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.picture import labels_in, occasions
 from substrate.domains.smallville.twin import change, entity, parent_log, term, village_tbox
-from substrate.log.event_log import EventLog, Op
+from substrate.log.event_log import EventLog
+from substrate.log.history import Interval, histories
 from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
 HORIZON = 13
 """The tick before which the logs of invented worlds end."""
-Span = tuple[int, int | None]
-"""The tick at which a fact begins to hold, and the tick at which it ends, if any."""
 
 
 class Happening(NamedTuple):
@@ -51,7 +50,7 @@ class Experiment(NamedTuple):
     """Events after the branch that only one arm has."""
     last: int
     """The last tick of either arm."""
-    facts: list[tuple[str, list[Span], list[Span]]]
+    facts: list[tuple[str, list[Interval], list[Interval]]]
     """Each fact in words, with the spans in which it holds in arm A and in arm B."""
     source: str = "the village that the TBox itself holds"
     asked: str = ""
@@ -111,21 +110,17 @@ def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     return by_tick
 
 
-def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Span], list[Span]]]:
+def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Interval], list[Interval]]]:
     """Every fact about a labelled individual, in words, with the spans in which it holds in each arm."""
-    by_fact: dict[str, tuple[list[Span], list[Span]]] = {}
+    by_fact: dict[str, tuple[list[Interval], list[Interval]]] = {}
     for arm, log in enumerate(pair):
-        names, since = labels_in(log), dict[str, int]()
-        for tick, op, (subject, predicate, value) in log:
+        names = labels_in(log)
+        for story in histories(log):
+            subject, predicate, value = story.triple
             if subject not in names or not isinstance(value, ox.NamedNode) or predicate == RDF_TYPE:
                 continue
             sentence = f"{names[subject]} {tbox.label(predicate)} {names.get(value) or tbox.label(value)}"
-            if op is Op.INSERT:
-                since.setdefault(sentence, tick)
-            elif sentence in since:
-                by_fact.setdefault(sentence, ([], []))[arm].append((since.pop(sentence), tick))
-        for sentence, tick in since.items():
-            by_fact.setdefault(sentence, ([], []))[arm].append((tick, None))
+            by_fact.setdefault(sentence, ([], []))[arm].extend(story.spans)
     return [(sentence, *spans) for sentence, spans in sorted(by_fact.items())]
 
 

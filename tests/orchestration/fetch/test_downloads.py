@@ -29,7 +29,8 @@ from serving import Quiet, serving
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.sources import OfficialRelease, SourceFile, read_pins
+from orchestration.fetch.pins import read_pins
+from orchestration.fetch.sources import OfficialRelease, SourceFile
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.numbered import sources_in
