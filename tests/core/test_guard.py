@@ -138,12 +138,9 @@ def test_rows_and_memory_have_an_end(state: State) -> None:
     assert isinstance(solutions, Solutions)
     assert len(solutions.rows) == 1000
     doubled = "".join(f"BIND(CONCAT(?x{i}, ?x{i}) AS ?x{i + 1}) " for i in range(40))
+    sparql = f"SELECT (STRLEN(?x40) AS ?n) {{ BIND('0123456789' AS ?x0) {doubled} }}"
     with pytest.raises(QueryError, match=r"more than 256 MiB of memory.*--memory"):
-        query(
-            state,
-            f"SELECT (STRLEN(?x40) AS ?n) {{ BIND('0123456789' AS ?x0) {doubled} }}",
-            limits=QueryLimits(memory=256 << 20),
-        )
+        query(state, sparql, limits=QueryLimits(memory=256 << 20))
 
 
 def test_answers_are_those_of_the_state_itself(state: State) -> None:

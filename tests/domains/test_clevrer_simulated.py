@@ -73,9 +73,8 @@ def film(
     record = annotation(collisions, views=views)
     for frame in record["motion_trajectory"]:
         for state in frame["objects"]:
-            since, x, y, vx, vy = [
-                leg for leg in (AWAY | legs)[state["object_id"]] if leg[0] <= frame["frame_id"]
-            ][-1]
+            own = (AWAY | legs)[state["object_id"]]
+            since, x, y, vx, vy = [leg for leg in own if leg[0] <= frame["frame_id"]][-1]
             time = (frame["frame_id"] - since) * SECONDS_PER_FRAME
             state["location"], state["velocity"] = [x + time * vx, y + time * vy, 0.2], [vx, vy, 0.0]
     return decode_annotation(("film", json.dumps(record).encode()))
@@ -94,9 +93,8 @@ def verdict(
     method: Literal["duality", "partner", "simulated"] = "simulated",
     horizon: int = RECORDED_AFTER,
 ) -> Fate:
-    return judge(
-        observed, SceneEvent("Collision", None, frozenset((a, b))), removed, Counterfactual(method, horizon)
-    )
+    hit = SceneEvent("Collision", None, frozenset((a, b)))
+    return judge(observed, hit, removed, Counterfactual(method, horizon))
 
 
 def happening(branch: Scene) -> list[tuple[str, int | None, list[int]]]:
@@ -215,15 +213,11 @@ def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
 
 
 def test_who_enters_later_joins_where_it_was_seen_to_enter(blocked: Scene) -> None:
-    late = scene(
-        STOPPED | {SPHERE: [(0, 1.4, 2.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)}
-    )
-    assert ("Entry", 25, [SPHERE]) in happening(without(late, CUBE))
-    assert not verdict(late, BALL, SPHERE, removed=CUBE).occurs
-    on_its_way = scene(
-        STOPPED | {SPHERE: [(0, 1.4, 0.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)}
-    )
-    assert verdict(on_its_way, BALL, SPHERE, removed=CUBE).occurs
+    for y, on_its_way in ((2.0, False), (0.0, True)):
+        legs = STOPPED | {SPHERE: [(0, 1.4, y, 0.0, 0.0)]}
+        late = scene(legs, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)})
+        assert ("Entry", 25, [SPHERE]) in happening(without(late, CUBE))
+        assert verdict(late, BALL, SPHERE, removed=CUBE).occurs is on_its_way
 
 
 # The branch as a log

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import hold, invoke, require_failed, started
+from commands import held, invoke, require_failed, started
 
 from orchestration.base.project_lock import project_lock
 
@@ -74,14 +74,11 @@ def test_a_run_whose_terminal_is_gone_ends_though_nobody_reads_what_it_says(
 
 def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    with hold(root, 600) as holder:
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
+    with held(root) as holder:
         for command in (("materialize", "babi/dataset"), ("accept", "a reason")):
             second = invoke(*command, code=1)
             assert f"a run is under way: process {holder.pid} (a long run), since " in second.stderr
             assert not (root / "data").exists()
-        holder.kill()
     with project_lock(root), project_lock(root):
         pass  # the lock ended with its process, and a process may take it twice
 

@@ -19,6 +19,7 @@ from substrate.domains.clevrer.format import (
     Collision,
     MotionState,
     ObjectProperty,
+    Question,
     annotation_names,
     decode_annotation,
     read_questions,
@@ -90,11 +91,8 @@ def test_entries_and_exits_are_visibility_flips(scenes: list[WorldScene]) -> Non
         flips = set()
         for number in range(len(scene.annotation.object_property)):
             views = [frame.objects[number].inside_camera_view for frame in scene.annotation.motion_trajectory]
-            flips |= {
-                ("in" if views[f] else "out", (number,), f)
-                for f in range(1, FRAMES)
-                if views[f] != views[f - 1]
-            }
+            changes = (f for f in range(1, FRAMES) if views[f] != views[f - 1])
+            flips |= {("in" if views[f] else "out", (number,), f) for f in changes}
         assert {(e.type, e.objects, e.frame) for e in scene.truth.events if e.type != "collision"} == flips
 
 
@@ -106,9 +104,7 @@ def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScen
     assert write_release(tmp_path, made) == sum(len(scene.questions.questions) for scene in scenes[:2])
     annotations = tmp_path / "annotation.zip"
     names = annotation_names(annotations)
-    assert list(names.values()) == [
-        f"annotation_10000-11000/annotation_{index}.json" for index in (10_000, 10_001)
-    ]
+    assert [*names.values()] == [f"annotation_10000-11000/annotation_{n}.json" for n in (10_000, 10_001)]
     for source, scene in zip(sources_in(annotations, names.values()), scenes[:2], strict=True):
         assert decode_annotation(source) == scene.annotation
     assert read_questions(tmp_path / "questions.json") == {
@@ -156,6 +152,11 @@ def named_object(annotation: Annotation, program: list[str]) -> list[int]:
     return numbers
 
 
+def asked(scene: WorldScene, kind: str) -> list[Question]:
+    """The questions of one kind about a scene."""
+    return [question for question in scene.questions.questions if question.question_type == kind]
+
+
 def test_objects_are_named_without_ambiguity(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         for question in scene.questions.questions:
@@ -170,9 +171,7 @@ def test_questions_number_from_zero_in_official_order_and_proportion(scenes: lis
         assert [question.question_id for question in scene.questions.questions] == list(range(len(kinds)))
         assert kinds == sorted(kinds, key=order.index)
         assert Counter(kinds) == Counter(quota(scene.annotation.scene_index))
-        descriptive = [
-            question for question in scene.questions.questions if question.question_type == "descriptive"
-        ]
+        descriptive = asked(scene, "descriptive")
         assert len({tuple(question.program) for question in descriptive}) == len(descriptive)
         subtypes = Counter((question.question_subtype or "").partition("_")[0] for question in descriptive)
         assert subtypes == {"count": 4, "exist": 2, "query": 5} or len(descriptive) < 11
@@ -183,19 +182,15 @@ def test_questions_number_from_zero_in_official_order_and_proportion(scenes: lis
 def test_predictive_gold_is_the_hidden_future(scenes: list[WorldScene]) -> None:
     wrong_and_filmed = set[bool]()
     for scene in scenes:
-        for question in scene.questions.questions:
-            if question.question_type == "predictive":
-                assert sorted(choice.answer or "" for choice in question.choices or ()) == [
-                    "correct",
-                    "wrong",
-                ]
-                for choice in question.choices or ():
-                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
-                    assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
-                    filmed = pair in pairs(scene.annotation.collision)
-                    if choice.answer == "wrong":
-                        wrong_and_filmed.add(filmed)
-                    assert not filmed or choice.answer == "wrong"
+        for question in asked(scene, "predictive"):
+            assert sorted(choice.answer or "" for choice in question.choices or ()) == ["correct", "wrong"]
+            for choice in question.choices or ():
+                pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
+                filmed = pair in pairs(scene.annotation.collision)
+                if choice.answer == "wrong":
+                    wrong_and_filmed.add(filmed)
+                assert not filmed or choice.answer == "wrong"
     assert wrong_and_filmed == {True, False}
 
 
@@ -205,7 +200,7 @@ def test_hard_wrong_choices_come_under_the_numbers_of_the_plain_ones(
 ) -> None:
     checked = 0
     for scene, number in zip(scenes, SCENES, strict=True):
-        plain = [q for q in scene.questions.questions if q.question_type == "predictive"]
+        plain = asked(scene, "predictive")
         made = predictive_questions(number, SEED, wrong, "any")
         assert made["any"] == plain
         seen, future = pairs(scene.annotation.collision), pairs(scene.truth.future_collisions)
@@ -221,21 +216,18 @@ def test_hard_wrong_choices_come_under_the_numbers_of_the_plain_ones(
 
 def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldScene]) -> None:
     for scene in scenes:
-        for question in scene.questions.questions:
-            if question.question_type == "counterfactual":
-                (removed,) = named_object(scene.annotation, question.program)
-                happens = pairs(scene.truth.counterfactual_collisions[removed])
-                right = sum(choice.answer == "correct" for choice in question.choices or ())
-                assert right < 4
-                if len(scene.annotation.object_property) > 4:
-                    assert len(question.choices or ()) == 4
-                    assert right
-                for choice in question.choices or ():
-                    pair = tuple(sorted(named_object(scene.annotation, choice.program)))
-                    assert removed not in pair
-                    assert (choice.answer == "correct") == (
-                        (pair in happens) != ("negate" in question.program)
-                    )
+        for question in asked(scene, "counterfactual"):
+            (removed,) = named_object(scene.annotation, question.program)
+            happens = pairs(scene.truth.counterfactual_collisions[removed])
+            right = sum(choice.answer == "correct" for choice in question.choices or ())
+            assert right < 4
+            if len(scene.annotation.object_property) > 4:
+                assert len(question.choices or ()) == 4
+                assert right
+            for choice in question.choices or ():
+                pair = tuple(sorted(named_object(scene.annotation, choice.program)))
+                assert removed not in pair
+                assert (choice.answer == "correct") == ((pair in happens) != ("negate" in question.program))
 
 
 def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
@@ -248,16 +240,15 @@ def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
             objects = tuple(sorted(named_object(scene.annotation, program)))
             return next((e for e in film.events if (e.type, e.objects) == (kind, objects)), None)
 
-        for question in scene.questions.questions:
-            if question.question_type == "explanatory":
-                effect = event(question.program)
-                assert effect is not None
-                causes = film.causes[effect]
-                for choice in question.choices or ():
-                    cause = event(choice.program)
-                    (first, *_) = named_object(scene.annotation, choice.program)
-                    true = cause in causes if cause else any(first in e.objects for e in causes)
-                    assert (choice.answer == "correct") == (true != ("negate" in question.program))
+        for question in asked(scene, "explanatory"):
+            effect = event(question.program)
+            assert effect is not None
+            causes = film.causes[effect]
+            for choice in question.choices or ():
+                cause = event(choice.program)
+                (first, *_) = named_object(scene.annotation, choice.program)
+                true = cause in causes if cause else any(first in e.objects for e in causes)
+                assert (choice.answer == "correct") == (true != ("negate" in question.program))
 
 
 def test_descriptive_gold_of_states_follows_the_annotation(scenes: list[WorldScene]) -> None:

@@ -6,6 +6,8 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
@@ -83,8 +85,16 @@ with project_lock(Path(sys.argv[1]), "a long run"):
 
 def hold(root: Path, seconds: float) -> subprocess.Popen[str]:
     """Start a process that takes the lock of a project, and says so."""
-    command = [sys.executable, "-c", HOLD, str(root), str(seconds)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return started(sys.executable, "-c", HOLD, root, seconds)
+
+
+@contextmanager
+def held(root: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process holds the lock of a project inside the block."""
+    with hold(root, 600) as holder:
+        try:
+            assert holder.stdout
+            assert holder.stdout.readline() == "held\n"
+            yield holder
+        finally:
+            holder.kill()

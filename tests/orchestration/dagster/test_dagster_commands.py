@@ -33,14 +33,12 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     assert 0 < score["correct"] <= score["n"]
 
     dg = Path(sys.executable).with_name("dg")
-    done = subprocess.run(
-        (dg, "list", "defs", "--json"), capture_output=True, text=True, check=False, timeout=1800
-    )
+    command = (dg, "list", "defs", "--json")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     listed = json.loads(done.stdout)
-    assert {"gqa_answers", "clevrer_logs", "tables_twin"} <= {
-        asset["asset_key"] for asset in listed["assets"]
-    }
+    assets = {asset["asset_key"] for asset in listed["assets"]}
+    assert {"gqa_answers", "clevrer_logs", "tables_twin"} <= assets
     assert {"reproduce_sample", "reproduce_gqa", "verify"} <= {job["name"] for job in listed["jobs"]}
 
 

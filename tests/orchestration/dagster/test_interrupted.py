@@ -12,12 +12,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from commands import invoke
+from commands import invoke, started
 
 from orchestration.dagster.own_runs import close_interrupted
 from substrate.base.files import replacing
 
-ROOT = Path(__file__).resolve().parents[3]
 HOLD = """
 import os, sys, time
 from pathlib import Path
@@ -33,12 +32,7 @@ with replacing(Path(sys.argv[1])) as fresh:
 
 def writer(path: Path) -> subprocess.Popen[str]:
     """A process that is in the middle of writing a folder."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    process = started(sys.executable, "-c", HOLD, path)
     assert process.stdout
     assert process.stdout.readline() == "writing\n"
     return process
@@ -63,15 +57,10 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
 
 
 @pytest.mark.long
-def test_a_killed_run_resumes_after_its_finished_stages(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_resumes_after_its_finished_stages(make_project: Callable[..., Path]) -> None:
     root = make_project()
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     only = ("reproduce", "--only", "gqa", "--set", "seed=20")
-    with subprocess.Popen(
-        [sys.executable, "-m", "orchestration.cli.main", *only], start_new_session=True
-    ) as run:
+    with started(sys.executable, "-m", "orchestration.cli.main", *only) as run:
         logs = root / "artifacts/sample/gqa/logs/index.jsonl"
         while not list((root / "artifacts/sample").glob("gqa/.answers.jsonl.*.scratch")):
             assert run.poll() is None

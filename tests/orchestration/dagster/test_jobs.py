@@ -12,7 +12,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
-from commands import hold, python
+from commands import held, hold, python
 from projects import ROOT, link_code
 
 from orchestration.dagster import assets, jobs
@@ -139,12 +139,8 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
             assert run
             assert run.tags[SETTINGS_TAG] == hashlib.sha256(settings.encode()).hexdigest()
         assert seeds == [20, 20, 21, 21]
-        with hold(root, 60) as holder:
-            assert holder.stdout
-            assert holder.stdout.readline() == "held\n"
-            with pytest.raises(dg.DagsterResourceFunctionError) as refused:
-                job.execute_in_process(instance=instance)
-            holder.kill()
+        with held(root) as holder, pytest.raises(dg.DagsterResourceFunctionError) as refused:
+            job.execute_in_process(instance=instance)
         told = f"a run is under way: process {holder.pid} (a long run), since "
         assert told in str(refused.value.__cause__)
 

@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import dagster as dg
 import psutil
 import pytest
+from commands import held
 from dagster._core.events import EngineEventData
 
 from orchestration.base.project_lock import project_lock
@@ -56,20 +57,6 @@ def opened(root: Path) -> dict[str, dg.DagsterRunStatus]:
         return {of.run_id: of.status for of in instance.get_runs()}
 
 
-@contextmanager
-def held(root: Path) -> Iterator[None]:
-    """Another process holds the project's lock."""
-    program = "import sys; from pathlib import Path; from orchestration.base.project_lock import *\n"
-    program += "with project_lock(Path(sys.argv[1])):\n    print(flush=True); sys.stdin.read()"
-    command, pipe = [sys.executable, "-c", program, str(root)], subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
-        assert holder.stdin
-        assert holder.stdout
-        holder.stdout.readline()
-        yield
-        holder.stdin.close()
-
-
 def test_runs_of_other_projects_in_a_shared_store_stay(
     project: Path, tmp_path: Path, small_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,10 +92,7 @@ def test_a_run_ends_with_its_process_whatever_has_its_number_now(project: Path, 
             reused = record(project, pid=later.pid)
         unsaid, gone = record(project), record(project, pid=2**22 - 1)
         alive = record(project, pid=os.getppid())
-        if busy:
-            with held(project):
-                after = opened(project)
-        else:
+        with held(project) if busy else nullcontext():
             after = opened(project)
         assert later.stdin
         later.stdin.close()

@@ -35,9 +35,7 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
     )
     for benchmark, numbers in MEASURED.items():
         data = {"ablations": "clevrer", "comphy_inferred": "comphy"}.get(benchmark, benchmark)
-        assert {(name, f"data/sample/{data}") for name in numbers} <= {
-            (name, input_) for name, input_ in derived
-        }
+        assert {(name, f"data/sample/{data}") for name in numbers} <= {*map(tuple, derived)}
     runs = ask(
         path,
         """SELECT DISTINCT ?code ?parameter ?value WHERE {

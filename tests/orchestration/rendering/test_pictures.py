@@ -35,21 +35,16 @@ def picture(program: list[str], choice: list[str]) -> Timeline:
     return scene_timeline(Scene(log), explain(log, 7, question, Parameters()))
 
 
-def states(timeline: Timeline) -> dict[tuple[int | None, str], str]:
-    return {(mark.tick, mark.kind): mark.state for mark in timeline.marks}
+def marks(*states: str) -> set[tuple[int | None, str, str]]:
+    """The marks of the scene's events, which stand so."""
+    return {*zip((5, 10, 20, 50), (*["Collision"] * 3, "Exit"), states, strict=True)}
 
 
 def test_what_a_removed_object_takes_along_is_struck_out() -> None:
-    timeline = picture(
-        ["all_events", "objects", "red", "filter_color", "unique", "get_counterfact", "belong_to"], CHOICE
-    )
+    program = ["all_events", "objects", "red", "filter_color", "unique", "get_counterfact", "belong_to"]
+    timeline = picture(program, CHOICE)
     assert [lane.removed for lane in timeline.lanes] == [True, False, False, False]
-    assert states(timeline) == {
-        (5, "Collision"): "",
-        (10, "Collision"): "lost",
-        (20, "Collision"): "lost",
-        (50, "Exit"): "lost",
-    }
+    assert {(mark.tick, mark.kind, mark.state) for mark in timeline.marks} == marks("", *["lost"] * 3)
 
 
 def test_ancestors_and_the_event_they_lead_to_stand_out() -> None:
@@ -58,12 +53,8 @@ def test_ancestors_and_the_event_they_lead_to_stand_out() -> None:
         ["events", *target, "filter_ancestor", "belong_to"],
         ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique"],
     )
-    assert states(timeline) == {
-        (5, "Collision"): "ancestor",
-        (10, "Collision"): "ancestor",
-        (20, "Collision"): "ancestor",
-        (50, "Exit"): "focus",
-    }
+    stand = marks(*["ancestor"] * 3, "focus")
+    assert {(mark.tick, mark.kind, mark.state) for mark in timeline.marks} == stand
 
 
 def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:

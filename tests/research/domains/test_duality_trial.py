@@ -27,17 +27,13 @@ def found(*questions: Question) -> list[Trial]:
     return trials(Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)])), questions)
 
 
-MEET = f"events {_COLLIDE} unique"
+CAUSE = f"events events {_COLLIDE} unique filter_ancestor belong_to"
 WITHOUT = "all_events objects cube filter_shape unique get_counterfact belong_to"
 POSSIBLE = f"all_events {_COLLIDE} unique"
 
 
 def test_an_object_that_is_responsible_and_not_needed_is_a_failure_of_the_duality() -> None:
-    why = question(
-        "explanatory",
-        f"events {MEET} filter_ancestor belong_to",
-        ("objects cube filter_shape unique", "correct"),
-    )
+    why = question("explanatory", CAUSE, ("objects cube filter_shape unique", "correct"))
     still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
     gone = question("counterfactual", f"{WITHOUT} negate", (POSSIBLE, "correct"))
     assert found(why, still) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=True)]
@@ -45,11 +41,7 @@ def test_an_object_that_is_responsible_and_not_needed_is_a_failure_of_the_dualit
 
 
 def test_what_is_asked_once_or_of_a_participant_is_no_trial() -> None:
-    why = question(
-        "explanatory",
-        f"events {MEET} filter_ancestor belong_to",
-        ("objects blue filter_color unique", "correct"),
-    )
+    why = question("explanatory", CAUSE, ("objects blue filter_color unique", "correct"))
     still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
     assert found(why, still) == []
     assert found(still) == []
