@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,8 @@ settings.load_profile("house")
 MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
     os.environ.setdefault("TMPDIR", str(MEMORY))
+    # Pytest captures output in a file before it reads this; the next who asks for the folder looks again.
+    tempfile.tempdir = None
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 # Tests start hundreds of processes: each would compile what the one before compiled.
