@@ -131,6 +131,12 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
+def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DVC's files stay as they are when results are pinned: each time takes 3 s, and tests of DVC hold it."""
+    monkeypatch.setattr("orchestration.ledger.dvc.commit", lambda *_: None)
+
+
+@pytest.fixture
 def reproduced_beyond(unchanged_beyond: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small project, entered, with results of the profile of what goes beyond the paper."""
     return _copied(unchanged_beyond, tmp_path, monkeypatch)

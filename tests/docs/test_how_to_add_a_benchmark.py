@@ -46,7 +46,7 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
     for name in HOUSE:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, root / name)
         else:
             shutil.copy(ROOT / name, root / name)
     commands, named, row = list[str](), set[str](), ""

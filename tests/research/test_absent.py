@@ -18,7 +18,7 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     for name in LINKED:
         (reproduced / name).unlink()
         if name != "research":
-            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, checkout / name)
             (reproduced / name).symlink_to(checkout / name)
     for file in ("params.yaml", "workspace.yaml", "requirements.lock"):
         shutil.copy(ROOT / file, checkout / file)

@@ -68,8 +68,8 @@ def put_in_git(project: Path, *, accepts: bool = True) -> None:
     pinned = yaml.safe_load((ROOT / "data.dvc").read_text("utf-8"))
     paths = [{"path": out["path"], "hash": "md5"} for out in pinned["outs"]]
     (project / "data.dvc").write_text(yaml.safe_dump({"outs": paths}), "utf-8")
-    run(project, "dvc", "commit", "--force", "--quiet")
-    if accepts:
+    run(project, "dvc", "commit", "--force", "--quiet", *(["data.dvc"] if accepts else []))
+    if accepts:  # and records the other files
         run(project, "substrate", "accept", "the data of every benchmark")
     run(project, "git", "add", "--all")
     run(project, "git", "commit", "--quiet", "--message", "Reproduced")
