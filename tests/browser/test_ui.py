@@ -29,6 +29,7 @@ import pytest
 import yaml
 from dagster_graphql import DagsterGraphQLClient
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from projects import ONE_WORKER
 from serving import serving
 from spark_cluster import free_port
 
@@ -73,10 +74,8 @@ def server(project: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`substrate ui` on the project, started as scripts start jobs in the background; its address first."""
     root = project
     port = free_port()
-    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
-        "DAGSTER_HOME": str(root / ".dagster"),
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = {key: value for key, value in os.environ.items() if key != "CI"} | ONE_WORKER
+    environment |= {"DAGSTER_HOME": str(root / ".dagster"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", str(port)]
     with (root / "server.log").open("wb") as log:
         server = subprocess.Popen(

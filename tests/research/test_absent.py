@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import python
-from projects import LINKED, ROOT
+from projects import LINKED, ONE_WORKER, ROOT
 
 
 @pytest.mark.long
@@ -25,7 +25,8 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     made = reproduced / "artifacts/sample"
     for name in ("tables", "report", "questions"):
         shutil.rmtree(made / name)
-    done = python("-P", "-m", "orchestration.cli.main", "reproduce", PYTHONPATH=str(checkout))
+    given = ONE_WORKER | {"PYTHONPATH": str(checkout)}
+    done = python("-P", "-m", "orchestration.cli.main", "reproduce", **given)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (made / "tables").glob("*.md")} >= {"clevrer.md", "transfer.md", "twin.md"}
     assert (made / "report/index.html").is_file()
