@@ -59,11 +59,11 @@ def end(server: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def project(unchanged_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pinned project where nobody has run anything, and where all of GQA is yet to be made."""
+    """A pinned project where nobody has run anything, and where GQA's scores are yet to be made."""
     root = tmp_path_factory.mktemp("ui") / "project"
     shutil.copytree(unchanged_project, root, symlinks=True)
-    for folder in (*root.glob("*/sample/gqa"), *root.glob("storage/sample/*/gqa*")):
-        shutil.rmtree(folder)
+    for score in (*root.glob("artifacts/sample/scores/gqa.*"), root / "artifacts/sample/metrics/gqa.json"):
+        score.unlink()
     for record in ("history", "schedules", "storage"):
         shutil.rmtree(root / ".dagster" / record)
     return root

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import hold, invoke, require_failed, started
+from projects import ONE_WORKER
 
 from orchestration.base.project_lock import project_lock
 
@@ -24,6 +25,7 @@ def substrate(
     *arguments: str, room: int | None = None, before: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
     """A command in a process group of its own."""
+    before = ("env", *(f"{name}={value}" for name, value in ONE_WORKER.items()), *before)
     return started(*before, sys.executable, "-m", "orchestration.cli.main", *arguments, room=room)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from commands import invoke
+from projects import ONE_WORKER
 
 from orchestration.dagster.own_runs import close_interrupted
 from substrate.base.files import replacing
@@ -70,7 +71,9 @@ def test_a_killed_run_resumes_after_its_finished_stages(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     only = ("reproduce", "--only", "gqa", "--set", "seed=20")
     with subprocess.Popen(
-        [sys.executable, "-m", "orchestration.cli.main", *only], start_new_session=True
+        [sys.executable, "-m", "orchestration.cli.main", *only],
+        env=os.environ | ONE_WORKER,
+        start_new_session=True,
     ) as run:
         logs = root / "artifacts/sample/gqa/logs/index.jsonl"
         while not list((root / "artifacts/sample").glob("gqa/.answers.jsonl.*.scratch")):
