@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,15 @@ STORE = {} if os.access(ROOT, os.W_OK) else {"database": None}
 settings.register_profile("house", settings(), deadline=None, **STORE)
 settings.load_profile("house")
 
+SHARED = {"unchanged_project", "unchanged_beyond"}
+"""The fixtures of a project that is reproduced once for all workers."""
+
 # Scratch files of the commands that tests start lie in memory, where there is enough of it.
 MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
     os.environ.setdefault("TMPDIR", str(MEMORY))
+    # Pytest captures output in a file before it reads this; the next who asks for the folder looks again.
+    tempfile.tempdir = None
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 # Tests start hundreds of processes: each would compile what the one before compiled.
@@ -39,8 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker is left alone with it at the end: the long tests, then
     those that run the pipeline.
 
-    One file that needs the reproduced project comes before all; the others come late, since they wait until
-    it is made. What needs a second reproduction is long.
+    A file that needs a reproduced project comes before all, for each of the two, so that two workers make
+    them; the others come late, since they wait until it is made. What needs a second reproduction is long.
     """
 
     for item in items:
@@ -49,17 +55,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         names, long = getattr(item, "fixturenames", ()), item.get_closest_marker("long")
-        if {"unchanged_project", "unchanged_beyond"} & {*names}:
+        if SHARED & {*names}:
             return 2 if long else 3
         if long:
             return 0
         return 1 if "small_project" in names else 4
 
-    first: dict[Path, int] = {}
+    first, needs = dict[Path, int](), dict[Path, set[str]]()
     for item in items:
         first[item.path] = min(turn(item), first.get(item.path, 4))
-    makes = next((path for path, place in first.items() if place in (2, 3)), None)
-    items.sort(key=lambda item: -1 if item.path == makes else first[item.path])
+        needs.setdefault(item.path, set()).update(SHARED & {*getattr(item, "fixturenames", ())})
+    makers = [next((path for path, names in needs.items() if names == {one}), None) for one in SHARED]
+    items.sort(key=lambda item: -1 if item.path in makers else first[item.path])
 
 
 @pytest.fixture(scope="session")
@@ -125,6 +132,12 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
     that writes into a file change the file of every other test.
     """
     return _copied(unchanged_project, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DVC's files stay as they are when results are pinned: each time takes 3 s, and tests of DVC hold it."""
+    monkeypatch.setattr("orchestration.ledger.dvc.commit", lambda *_: None)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ import pytest
 import yaml
 from dagster_graphql import DagsterGraphQLClient
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from projects import ONE_WORKER
 from serving import serving
 from spark_cluster import free_port
 
@@ -58,11 +59,11 @@ def end(server: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def project(unchanged_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pinned project where nobody has run anything, and where all of GQA is yet to be made."""
+    """A pinned project where nobody has run anything, and where GQA's scores are yet to be made."""
     root = tmp_path_factory.mktemp("ui") / "project"
     shutil.copytree(unchanged_project, root, symlinks=True)
-    for folder in (*root.glob("*/sample/gqa"), *root.glob("storage/sample/*/gqa*")):
-        shutil.rmtree(folder)
+    for score in (*root.glob("artifacts/sample/scores/gqa.*"), root / "artifacts/sample/metrics/gqa.json"):
+        score.unlink()
     for record in ("history", "schedules", "storage"):
         shutil.rmtree(root / ".dagster" / record)
     return root
@@ -73,10 +74,8 @@ def server(project: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`substrate ui` on the project, started as scripts start jobs in the background; its address first."""
     root = project
     port = free_port()
-    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
-        "DAGSTER_HOME": str(root / ".dagster"),
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = {key: value for key, value in os.environ.items() if key != "CI"} | ONE_WORKER
+    environment |= {"DAGSTER_HOME": str(root / ".dagster"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", str(port)]
     with (root / "server.log").open("wb") as log:
         server = subprocess.Popen(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import python
-from projects import LINKED, ROOT
+from projects import LINKED, ONE_WORKER, ROOT
 from runnable_pages import Page
 
 HOUSE = (*LINKED, "params.yaml", "workspace.yaml", ".dagster/dagster.yaml")
@@ -46,7 +46,7 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
     for name in HOUSE:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, root / name)
         else:
             shutil.copy(ROOT / name, root / name)
     commands, named, row = list[str](), set[str](), ""
@@ -62,7 +62,7 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
     monkeypatch.delenv("CI", raising=False)
 
     def run(*command: str) -> str:
-        place = {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
+        place = ONE_WORKER | {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
         done = python("-m", *command, cwd=root, **place)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

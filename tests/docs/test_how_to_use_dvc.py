@@ -42,10 +42,8 @@ def test_dvc_makes_the_pinned_bytes_in_a_clone_names_other_data_and_leads_back(
     run(clone, "dvc", "repro", "gqa-scores")
     assert made(clone) == before
     assert (clone / "dvc.lock").read_bytes() == lock
-    run(clone, "dvc", "remote", "add", "--default", "shelf", str(tmp_path / "shelf"))
-    run(clone, "dvc", "push", "gqa-scores", "gqa-answers")
-    pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
-    assert before[ANSWERS] in pushed
+    cached = {path.read_bytes() for path in (clone / ".dvc/cache").rglob("*") if path.is_file()}
+    assert before[ANSWERS] in cached
     (files,) = json.loads(run(clone, "dvc", "metrics", "show", "--json").stdout).values()
     metrics = files["data"]["artifacts/sample/metrics/gqa.json"]["data"]
     assert metrics.keys() == set(BENCHMARKS["gqa"].numbers), "the records stand where DVC shows nothing"

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import held, invoke, require_failed, started
+from projects import ONE_WORKER
 
 from orchestration.base.project_lock import project_lock
 
@@ -24,7 +25,8 @@ def substrate(
     *arguments: str, room: int | None = None, before: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
     """A command in a process group of its own."""
-    return started(*before, sys.executable, "-m", "orchestration.cli.main", *arguments, room=room)
+    command = (*before, sys.executable, "-m", "orchestration.cli.main", *arguments)
+    return started(*command, room=room, **ONE_WORKER)
 
 
 def under_way(root: Path) -> subprocess.Popen[str]:

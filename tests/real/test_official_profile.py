@@ -25,16 +25,17 @@ from orchestration.workspace.real import absent, content_digest
 from research.benchmarks.make_real import make
 from substrate.domains.clevrer.format import read_questions
 
+GRAPHS = "gqa/graphvqa_debug_sceneGraphs.json"
 PINS = ("pins/real.json", "pins/real", "pins/real.accepted.jsonl")
 
 
 @pytest.fixture
 def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose profile `real` has the public scene graphs and the simulation alone."""
+    """A project whose profile `real` has the public scene graphs alone, and a world of its own."""
     root = make_project()
     path = root / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))
-    names = ("gqa_scenes", "met", "twin")
+    names = ("gqa_scenes", "twin")
     parameters["profiles"]["real"] = {name: parameters["profiles"]["real"][name] for name in names}
     path.write_text(yaml.safe_dump(parameters), "utf-8")
     monkeypatch.setenv(REAL, str(real_data))
@@ -53,7 +54,7 @@ def test_official_files_are_computed_pinned_and_held(
     answers = small / "artifacts/real/gqa_scenes/answers.jsonl"
     scores = small / "artifacts/real/scores/gqa_scenes.by_id.accuracy.json"
     assert json.loads(scores.read_bytes())["data"] == "official"
-    assert "graphvqa_debug_sceneGraphs.json" in printed("trace", number, *real)
+    assert GRAPHS in printed("trace", number, *real)
 
     # A row, a score and an input that somebody changed are each named.
     originals = {path: path.read_bytes() for path in (answers, scores)}
@@ -61,18 +62,17 @@ def test_official_files_are_computed_pinned_and_held(
     scores.write_bytes(originals[scores].replace(b'"n": 2', b'"n": 3', 1))
     assert all(path.read_bytes() != data for path, data in originals.items())
     doctored = tmp_path / "doctored"
-    for name in ("smallville", "gqa"):
-        shutil.copytree(real_data / name, doctored / name)
-    (doctored / "smallville/master_movement_n25.json.gz").write_bytes(gzip.compress(b"{}"))
+    shutil.copytree(real_data / "gqa", doctored / "gqa")
+    (doctored / GRAPHS).write_bytes(b"{}")
     monkeypatch.setenv(REAL, str(doctored))
     output = told("verify", *real, "--no-recompute", code=1)
     assert "gqa_scenes/answers.jsonl" in output
     assert "scores/gqa_scenes.by_id.accuracy.json" in output
-    assert "smallville/master_movement_n25.json.gz" in output
+    assert GRAPHS in output
     for path, data in originals.items():
         path.write_bytes(data)
     output = told("reproduce", *real, code=1)
-    assert "master_movement_n25.json.gz: has SHA-256 44136fa355b3" in output
+    assert f"{GRAPHS}: has SHA-256 44136fa355b3" in output
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import python
-from projects import LINKED, ROOT
+from projects import LINKED, ONE_WORKER, ROOT
 
 
 @pytest.mark.long
@@ -18,14 +18,15 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     for name in LINKED:
         (reproduced / name).unlink()
         if name != "research":
-            shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, checkout / name)
             (reproduced / name).symlink_to(checkout / name)
     for file in ("params.yaml", "workspace.yaml", "requirements.lock"):
         shutil.copy(ROOT / file, checkout / file)
     made = reproduced / "artifacts/sample"
     for name in ("tables", "report", "questions"):
         shutil.rmtree(made / name)
-    done = python("-P", "-m", "orchestration.cli.main", "reproduce", PYTHONPATH=str(checkout))
+    given = ONE_WORKER | {"PYTHONPATH": str(checkout)}
+    done = python("-P", "-m", "orchestration.cli.main", "reproduce", **given)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (made / "tables").glob("*.md")} >= {"clevrer.md", "transfer.md", "twin.md"}
     assert (made / "report/index.html").is_file()

@@ -48,7 +48,7 @@ def python(
     )
 
 
-def started(*command: object, room: int | None = None) -> subprocess.Popen[str]:
+def started(*command: object, room: int | None = None, **environment: str) -> subprocess.Popen[str]:
     """A command in a process group of its own; `room` is the longest file that it can write."""
 
     def limit() -> None:
@@ -59,7 +59,7 @@ def started(*command: object, room: int | None = None) -> subprocess.Popen[str]:
     limited = {} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
         [*map(str, command)],
-        env=os.environ | limited | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | limited | {"PYTHONPATH": str(ROOT)} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

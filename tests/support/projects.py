@@ -22,6 +22,8 @@ LINKED = ("substrate", "orchestration", "research", "tboxes")
 """The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout."""
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
+ONE_WORKER = {"SPARK_MASTER": "local[1,4]"}
+"""For a process that asks Spark for a few cases: a second worker of Python costs more than it does."""
 _COMMIT = re.compile(rb"The code is that of commit [^.]*")
 _KEPT = 3
 """The number of reproduced projects that stay in the cache, so that a change of branch and back costs

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from commands import invoke
-from projects import ROOT
+from projects import ONE_WORKER, ROOT
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -26,7 +26,7 @@ def run(folder: Path, *command: str, check: bool = True) -> subprocess.Completed
     """Run a command in a folder; ``dvc`` is that of this environment, and ``substrate`` runs in this process,
     where the platform is loaded already.
     """
-    environment = _IDENTITY | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"}
+    environment = _IDENTITY | ONE_WORKER | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"}
     if command[0] == "substrate":
         done = _substrate(folder, command, environment)
     else:
@@ -68,8 +68,8 @@ def put_in_git(project: Path, *, accepts: bool = True) -> None:
     pinned = yaml.safe_load((ROOT / "data.dvc").read_text("utf-8"))
     paths = [{"path": out["path"], "hash": "md5"} for out in pinned["outs"]]
     (project / "data.dvc").write_text(yaml.safe_dump({"outs": paths}), "utf-8")
-    run(project, "dvc", "commit", "--force", "--quiet")
-    if accepts:
+    run(project, "dvc", "commit", "--force", "--quiet", *(["data.dvc"] if accepts else []))
+    if accepts:  # and records the other files
         run(project, "substrate", "accept", "the data of every benchmark")
     run(project, "git", "add", "--all")
     run(project, "git", "commit", "--quiet", "--message", "Reproduced")

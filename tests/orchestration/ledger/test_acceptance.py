@@ -99,6 +99,7 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
     assert "accepted on" not in since("HEAD")
 
 
+@pytest.mark.usefixtures("without_dvc")
 def test_a_line_that_cannot_be_read_is_named_and_hides_no_other(committed: Path) -> None:
     answer_one_wrong(committed)
     invoke("accept", "why")
@@ -110,6 +111,7 @@ def test_a_line_that_cannot_be_read_is_named_and_hides_no_other(committed: Path)
     assert "nobody accepted" not in text
 
 
+@pytest.mark.usefixtures("without_dvc")
 def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) -> None:
     answer_one_wrong(committed)
     known = (committed / ACCEPTED).read_bytes() if (committed / ACCEPTED).is_file() else b""
@@ -130,6 +132,7 @@ def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) 
     assert "nobody accepted" not in since("HEAD~1")
 
 
+@pytest.mark.usefixtures("without_dvc")
 def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed: Path) -> None:
     score = json.loads((committed / SCORE).read_bytes())
     forged = json.dumps(score | {"correct": 0}, indent=1) + "\n"

@@ -100,6 +100,7 @@ def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path)
     assert "parameter seed 20 -> 21" in printed("verify", "--no-recompute", code=1)
 
 
+@pytest.mark.usefixtures("without_dvc")
 def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reproduced: Path) -> None:
     run(reproduced, "git", "init", "--quiet")
     run(reproduced, "git", "add", "pins", "params.yaml")

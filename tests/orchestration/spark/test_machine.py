@@ -67,7 +67,7 @@ except SubstrateError as error:
 del os.environ["JAVA_HOME"]
 os.environ |= {"JAVA_HOME": java} if java else {}
 session = spark.spark_session(Spark())
-rows = session.range(3).mapInPandas(lambda pages: pages, "id long").count()
+rows = session.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").count()
 scratch = session.sparkContext._jvm.System.getProperty("java.io.tmpdir")
 print(json.dumps([refused, rows, resource.getrlimit(resource.RLIMIT_NOFILE)[0], scratch]))"""
 
