@@ -26,7 +26,7 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     for name in ("tables", "report", "questions"):
         shutil.rmtree(made / name)
     given = ONE_WORKER | {"PYTHONPATH": str(checkout)}
-    done = python("-P", "-m", "orchestration.cli.main", "reproduce", **given)
+    done = python("-P", "-m", "orchestration.cli.main", "reproduce", cwd=reproduced, **given)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (made / "tables").glob("*.md")} >= {"clevrer.md", "transfer.md", "twin.md"}
     assert (made / "report/index.html").is_file()
