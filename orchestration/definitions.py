@@ -16,7 +16,7 @@ def build_definitions() -> dg.Definitions:
     """Define all assets, checks and jobs; the launch form configures the workspace."""
     assets = {**EVERY, **ELSEWHERE}
     return dg.Definitions(
-        assets=assets_of(assets, of=stages_in),
+        assets=assets_of(assets, stages_of_run=stages_in),
         asset_checks=[*checks.checks_of(assets)],
         jobs=[*jobs.reproductions(), jobs.verify],
         sensors=[jobs.stale_stages],

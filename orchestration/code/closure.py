@@ -56,7 +56,7 @@ class Closure:
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._reached = 0
-        """The reached statements, a bit for each (:func:`_bits`)."""
+        """The reached statements, a bit for each (:func:`_bit`)."""
         self.data: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
         self._last = __name__

@@ -36,9 +36,11 @@ STALE: dg.AutomationCondition[Any] = (
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
 
+StagesOfRun = Callable[[Workspace], Stages] | None
+
 
 def assets_of(
-    stages: Stages, among: Collection[str] | None = None, of: Callable[[Workspace], Stages] | None = None
+    stages: Stages, among: Collection[str] | None = None, stages_of_run: StagesOfRun = None
 ) -> list[dg.AssetsDefinition]:
     """Make an asset of each stage.
 
@@ -46,12 +48,12 @@ def assets_of(
 
     Args:
         among: the stages of the run, if known; only they become assets.
-        of: returns the stages of a run's profile, if they are fewer than ``stages``.
+        stages_of_run: returns the stages of a run's profile, if they are fewer than ``stages``.
     """
-    return [_asset(stages, stages[name], of) for name in among or stages]
+    return [_asset(stages, stages[name], stages_of_run) for name in (stages if among is None else among)]
 
 
-def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | None) -> dg.AssetsDefinition:
+def _asset(every: Stages, declared: Stage, stages_of_run: StagesOfRun) -> dg.AssetsDefinition:
     @dg.asset(
         key=asset_key(declared.name, declared.profile),
         deps=[asset_key(need, declared.profile) for need in declared.needs],
@@ -67,9 +69,9 @@ def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | N
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         context, opened = dg.AssetExecutionContext.get(), workspace.open()
-        stages, profile = of(opened) if of else every, opened.settings.profile
+        stages, profile = stages_of_run(opened) if stages_of_run else every, opened.settings.profile
         stage = stages.get(declared.name)
-        if stage is None or (of and asset_key(declared.name, profile) != context.asset_key):
+        if stage is None or (stages_of_run and asset_key(declared.name, profile) != context.asset_key):
             return dg.MaterializeResult(metadata={"skipped": f"not of profile {profile}"})
         with _again_where_lost([opened.path(path) for path in inputs_of(stages, stage)]):
             made, metadata = make(stages, stage, opened, context.log.info, force=workspace.force)

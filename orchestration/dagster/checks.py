@@ -19,7 +19,7 @@ from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
 from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.changes import compare_results
-from orchestration.ledger.drift import causes, differences, explained
+from orchestration.ledger.drift import causes, differences, with_code
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
@@ -120,7 +120,7 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dic
         return "", {"because": "not known"}
     now = measure(workspace, stages, [stages[name] for name in needed(stages, [stage.name])], known=pinned)
     apart = differences({stage.name: pinned[stage.name]}, now)
-    changes = explained(workspace.root, workspace.settings.profile, pinned, now)
+    changes = with_code(workspace.root, workspace.settings.profile, pinned, now)
     why = [str(cause) for cause in causes(changes, now)]
     counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
     details = ""

@@ -14,9 +14,9 @@ import msgspec
 from orchestration.experiments.experiment import open_experiment, read_experiment
 from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.digests import digests
-from orchestration.ledger.drift import Cause, causes, explained
+from orchestration.ledger.drift import Cause, causes, with_code
 from orchestration.ledger.manifest import Pins
-from orchestration.ledger.pinned import measured, read_pins
+from orchestration.ledger.pinned import read_pins, with_results
 from orchestration.ledger.records import read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -53,7 +53,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
     profile = _profile(root, {"A": a, "B": b})
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     if b == PINNED:
-        before = explained(root, profile, before, after)
+        before = with_code(root, profile, before, after)
     both = compare_results(before, after)
     if not both.measured:
         hint = "Compute the same benchmark in both: `substrate reproduce --only BENCHMARK`"
@@ -88,7 +88,7 @@ def results_of(workspace: Workspace) -> Pins:
         # What was checked out since the run is what counts, not what the run made.
         there = {out: path for out, path in paths.items() if path.exists() and not out.startswith("data/")}
         now = record.outs | digests(there)
-        results[name] = measured(msgspec.structs.replace(record, outs=now), there)
+        results[name] = with_results(msgspec.structs.replace(record, outs=now), there)
     return results
 
 

@@ -145,7 +145,7 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
         return
     with replacing(folder) as fresh:
         if _continues(known, ours):
-            put(place, fresh, linked=True)
+            copy_to(place, fresh, linked=True)
         else:
             fresh.mkdir()
         with replacing(fresh / RECORD) as record:
@@ -176,7 +176,7 @@ def take(
             return None
     for out in stage.outs:
         with replacing(workspace.path(out)) as fresh:
-            put(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
+            copy_to(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
     outs = {name: record.outs[name] for name in there}
     return msgspec.structs.replace(now, outs=outs, files=record.files, lines=record.lines)
 
@@ -223,7 +223,7 @@ def drop(workspace: Workspace) -> None:
         shutil.rmtree(_folder(workspace))
 
 
-def put(source: Path, target: Path, *, linked: bool) -> None:
+def copy_to(source: Path, target: Path, *, linked: bool) -> None:
     """Copy a file or folder, or hard-link its files if the disk can; no stage changes files in place."""
     copy = _link if linked else shutil.copy2
     if source.is_dir():

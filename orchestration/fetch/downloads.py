@@ -20,7 +20,7 @@ import msgspec
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
 from orchestration.fetch.archives import extract
-from orchestration.fetch.pins import Digest, Known, read_pins
+from orchestration.fetch.pins import Digest, Known, read_downloads
 from orchestration.fetch.sources import SourceFile, Sources, at_mirror, official_sources, wanted
 from orchestration.fetch.transfer import RefusedError, Report, Transfer, bare_host
 from substrate.base.files import naming
@@ -84,7 +84,7 @@ def fetch(
         FormatError: the pins file is damaged.
     """
     files = wanted(benchmark, official_sources() if sources is None else sources, only)
-    read_pins(pins)  # a damaged pins file is found before anything is downloaded
+    read_downloads(pins)  # a damaged pins file is found before anything is downloaded
     with naming(out):
         out.mkdir(parents=True, exist_ok=True)
     report = progress or (lambda name, done, total: None)

@@ -22,7 +22,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
     url: str
 
 
-def read_pins(path: Path) -> dict[str, Pin]:
+def read_downloads(path: Path) -> dict[str, Pin]:
     """Read pins by ``BENCHMARK/NAME``; none if the file does not exist.
 
     Raises:
@@ -73,7 +73,7 @@ class Known:
     @property
     def pin(self) -> Pin | None:
         """The pin of the file's first download, as the pins file has it now."""
-        return read_pins(self.pins).get(self.key)
+        return read_downloads(self.pins).get(self.key)
 
     @property
     def is_vouched(self) -> bool:
@@ -98,7 +98,7 @@ class Known:
     def keep(self, digest: Digest, url: str) -> None:
         """Pin a first download."""
         pin = Pin(sha256=digest.sha256, size=digest.size, url=url)
-        entries = {**read_pins(self.pins), self.key: pin}
+        entries = {**read_downloads(self.pins), self.key: pin}
         text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
         self.pins.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.pins, f"{text}\n")

@@ -1,7 +1,8 @@
 """Deliberate acceptance of new results: each acceptance is a line of `pins/accepted.jsonl` with the reason
 and the versions of the changed stages; a check finds changes of the pins that lack such a line.
 
-The pins hold the numbers, and git holds the earlier pins, so no line repeats them.
+The pins hold the numbers, and git holds the earlier pins, so no line repeats them. The form of a line is
+:class:`~orchestration.ledger.soundness.Acceptance`.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _number(
     given = [(sum(units.values()), len(units)) for units in (old, new)]
     if given != list(counts) or old.keys() != new.keys() or _data(answers[0]) != _data(answers[1]):
         return ComparedNumber(name, was, is_, counts[0] == counts[1], apart)
-    pair = compared("", "", new, old)
+    pair = compared("after", "before", new, old)
     won, lost = pair.first_only, pair.second_only
     return ComparedNumber(name, was, is_, won == lost == 0, apart, pair.newcombe, won, lost, pair.mcnemar)
 

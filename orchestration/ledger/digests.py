@@ -44,7 +44,7 @@ def digests(paths: Mapping[str, Path]) -> dict[str, str]:
     return {name: digest(path) for name, path in paths.items() if path.exists()}
 
 
-def apart(root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+def differing(root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
     """Return the paths whose digest differs from the recorded one, in order, each with recorded and present
     digest.
     """

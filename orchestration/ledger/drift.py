@@ -162,7 +162,7 @@ def _values(made: Made) -> dict[str, str]:
     return {key: msgspec.json.encode(value).decode() for key, value in flattened(made.parameters).items()}
 
 
-def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
+def with_code(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     """Add to pins the code that made them.
 
     If no ledger records it, as in a clone, it is the present code, less the files that git reports changed

@@ -129,7 +129,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         stages: each stage's record of its last run.
         pinned: the inputs from which a stage's pinned outs were made, as far as they were made here.
         tables: SHA-256 of each file of the tables of cases and logs, by its path in the storage.
-        beside: SHA-256 of some project files, as of the last run without drift.
+        beside: SHA-256 of `params.yaml`, by its path, as of the last run without drift.
         outcomes: for each run, by the argument of `--only` (empty for a whole run), a digest of all files
             that it read and wrote, and its outcome.
     """

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import BEYOND
-from orchestration.ledger.digests import OF_LINES, apart, line_digests, with_details
+from orchestration.ledger.digests import OF_LINES, differing, line_digests, with_details
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import fingerprint, ledger_of
 from orchestration.scoring.scores import Score
@@ -70,7 +70,7 @@ def measure(
             continue
         details = known.get(stage.name)
         if details is None or details.outs != made.outs:
-            details = measured(made, {out: workspace.path(out) for out in made.outs})
+            details = with_results(made, {out: workspace.path(out) for out in made.outs})
         pins[stage.name] = msgspec.structs.replace(
             made, **{part: getattr(details, part) for part in _OF_OUTS}
         )
@@ -82,7 +82,7 @@ _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
 _OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
 
 
-def measured(made: Made, paths: Mapping[str, Path]) -> Made:
+def with_results(made: Made, paths: Mapping[str, Path]) -> Made:
     """Add all readable details of its outs to the record ``made``; ``paths`` maps each out to its path."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), dict[str, PinnedRow]()
     for out, path in paths.items():
@@ -263,8 +263,8 @@ def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, st
 def drift(workspace: Workspace) -> dict[str, str]:
     """Return the pinned paths that drifted, each ``modified`` or ``deleted``."""
     pinned = pinned_outs(workspace.root, workspace.settings.profile)
-    differing = apart(workspace.root, dict(sorted(pinned.items())))
-    return {out: "modified" if is_ else "deleted" for out, (_, is_) in differing.items()}
+    unlike = differing(workspace.root, dict(sorted(pinned.items())))
+    return {out: "modified" if is_ else "deleted" for out, (_, is_) in unlike.items()}
 
 
 def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
@@ -367,4 +367,4 @@ def broken(root: Path, profile: str) -> dict[str, str]:
     there += [accepted_name(profile)] * (root / accepted_name(profile)).is_file()
     seals = {name: f"sha256:{was}" for name, was in sorted(file.sealed.items())}
     seals |= {name: NOTHING for name in there if name not in seals}
-    return {name: seals[name] for name in apart(root, seals)}
+    return {name: seals[name] for name in differing(root, seals)}

@@ -98,8 +98,11 @@ def faults(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.P
     yield from (
         pinned.damaged(root, path) for path in pinned.broken(root, profile) if path not in (accepted, name)
     )
-    there = (root / VERDICTS).is_file()
-    if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
+    if (root / VERDICTS).is_file():
+        lost = not pinned_verdicts(root)
+    else:
+        lost = bool(git(root, "ls-tree", "HEAD", "--", VERDICTS))
+    if lost:
         yield pinned.damaged(root, VERDICTS)
 
 

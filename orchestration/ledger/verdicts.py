@@ -34,7 +34,9 @@ _SHORT = 8
 
 
 class Results(NamedTuple):
-    """The results of a profile: from a number to its counts and kind of data, and the rows of a benchmark."""
+    """The results of a profile: the counts of a number and the kind of its data, the rows of a benchmark, and
+    the language model that answered it, if one did.
+    """
 
     profile: str
     counts: Callable[[str], tuple[int, int, Kind] | None]

@@ -16,7 +16,7 @@ import msgspec
 from orchestration.ledger import drift, dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.changes import Changes, compare_results
-from orchestration.ledger.digests import apart, with_details
+from orchestration.ledger.digests import differing, with_details
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
@@ -126,7 +126,7 @@ def verify_profile(
         profile=profile,
         recomputed=recompute is not None,
         differences=faults + [fault for fault in unlike if (fault.stage, fault.what) not in named],
-        causes=drift.causes(drift.explained(root, profile, pins, now), now),
+        causes=drift.causes(drift.with_code(root, profile, pins, now), now),
         unaccepted=drift.causes(pins, now, differ=False),
         accepted=accepted,
         accepted_moved=compare_results(then, pins),
@@ -212,12 +212,12 @@ def _apart(
     paths begin with ``left_out``.
     """
     for stage, made in held:
-        differing = apart(root, made.outs)
-        differing = {out: pair for out, pair in differing.items() if pair[1] or not out.startswith(left_out)}
-        if differing:
-            there = {out: is_ for out, (_, is_) in differing.items() if is_}
+        unlike = differing(root, made.outs)
+        unlike = {out: pair for out, pair in unlike.items() if pair[1] or not out.startswith(left_out)}
+        if unlike:
+            there = {out: is_ for out, (_, is_) in unlike.items() if is_}
             now = with_details(Made(outs=there), {out: root / out for out in there})
-            was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in differing})
+            was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in unlike})
             yield from drift.file_differences(stage, was, now)
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.code import code_of
-from orchestration.experiments.experiment import put
+from orchestration.experiments.experiment import copy_to
 from orchestration.ledger.records import read_records
 from orchestration.stage import Stages, needed
 from orchestration.workspace.folders import Workspace
@@ -54,7 +54,7 @@ class PartCache:
             with suppress(OSError):  # a part that cannot be marked as used is only deleted sooner
                 os.utime(place)
             if out:
-                put(place / _PAGES, out, linked=True)
+                copy_to(place / _PAGES, out, linked=True)
             return known[1]
         make_folders(self._folder)
         with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
@@ -63,7 +63,7 @@ class PartCache:
             said = msgspec.json.decode(msgspec.json.encode(make(fresh / _PAGES)))
             write_json(fresh / _SAID, (sha256(fresh / _PAGES), said), indent=0)
             if out:
-                put(fresh / _PAGES, out, linked=True)
+                copy_to(fresh / _PAGES, out, linked=True)
             shutil.rmtree(place, ignore_errors=True)
             with suppress(OSError):  # another process made the same part meanwhile
                 fresh.rename(place)

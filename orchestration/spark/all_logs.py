@@ -110,7 +110,7 @@ def of_each(
     """Do some work on each log in a worker; yield scene, name and lines of each log, in order."""
     session, storage = spark_session(workspace.settings.spark), workspace.storage
     logs, scenes = logs_of(workspace, benchmark)
-    shards = [shard_name(place) for place in range(len(logs.shards))]
+    shards = [shard_name(place) for place in range(len(logs.shard_rows))]
     columns = [NUMBER, PLACE, "name"]
     named = [row for shard in shards for row in storage.rows(logs.folder, shard, columns=columns)]
     names = {row[NUMBER]: row["name"] for row in named}
@@ -129,7 +129,7 @@ def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[ShardedTable,
     """The table of a benchmark's logs, and the scene of each case by its number."""
     (cases, logs), storage = logged(workspace, benchmark, "logs"), workspace.storage
     keep_records(workspace, {})
-    shards = (shard_name(place) for place in range(len(cases.shards)))
+    shards = (shard_name(place) for place in range(len(cases.shard_rows)))
     rows = (row for name in shards for row in storage.rows(cases.folder, name, columns=[NUMBER, "scene"]))
     return logs, {row[NUMBER]: msgspec.json.decode(row["scene"]) for row in rows}
 
@@ -171,7 +171,7 @@ def ask_deltas(
     try:
         with within(session.interruptAll, timeout), plain_errors(session, "--sql"):
             try:
-                frame = places_frame(session, range(len(logs.shards)), rows, DELTAS)
+                frame = places_frame(session, range(len(logs.shard_rows)), rows, DELTAS)
                 frame.createOrReplaceTempView(TABLE)
                 table = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
             except (AnalysisException, ArithmeticException) as error:

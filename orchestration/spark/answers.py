@@ -58,7 +58,7 @@ def answer_lines(
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
     count = cases.rows if first is None else min(first, cases.rows)
-    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
+    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shard_rows)
     cuts = sorted({0, count, *(end for end in ends if end < count)})
     given = partial(logged_cases, storage, cases, logs, cuts)
 

@@ -63,7 +63,7 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
                 "patch": named.log.to_patch(),
             }
 
-    parts = Parts(storage, f"{folder}/{key}", len(cases.shards), rows, work, tables.LOGS, stage)
+    parts = Parts(storage, f"{folder}/{key}", len(cases.shard_rows), rows, work, tables.LOGS, stage)
     made = write_parts(workspace.settings.spark, parts)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
@@ -71,7 +71,9 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
             for row in storage.rows(parts.folder, name, columns=columns):
                 file.write(msgspec.json.encode(tables.LogEntry(*row.values())) + b"\n")
     pointer = tables.index_key(index)
-    storage.write_record(tables.sealed(made.folder, made.shards, made.sums, cases.shards), folder, pointer)
+    storage.write_record(
+        tables.sealed(made.folder, made.shard_rows, made.sums, cases.shard_rows), folder, pointer
+    )
     storage.keep_only(folder, [key, pointer])
     return made.rows
 

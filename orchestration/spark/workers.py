@@ -192,7 +192,9 @@ def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
         if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
             hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
             raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
-        where = (stage, *addresses(Spark()))
+        # Spark Connect has no context, and its address is in the environment.
+        remote = os.environ.get("SPARK_REMOTE")
+        where = (stage, *addresses(Spark() if remote else Spark(master=session.sparkContext.master or "")))
         hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
         raise LostError(cause_of(error), where=where, hint=hint) from error
 

@@ -53,25 +53,27 @@ class ShardedTable(msgspec.Struct, frozen=True):
     """The manifest of a complete table: its folder, and the rows and the hash of each shard."""
 
     folder: str
-    shards: list[int]
+    shard_rows: list[int] = msgspec.field(name="shards")
     """The number of rows of each shard."""
     sums: list[str]
     """SHA-256 of each shard's file, as it was written here."""
     seal: str
     """A hash of the other fields, which reveals a damaged manifest."""
-    cases: list[int] = []
+    shard_cases: list[int] = msgspec.field(default_factory=list, name="cases")
     """In a table of logs, the number of cases that each shard was computed from."""
 
     @property
     def rows(self) -> int:
         """The number of rows of the table."""
-        return sum(self.shards)
+        return sum(self.shard_rows)
 
 
-def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> ShardedTable:
-    """Make the manifest of a table from its shards' row counts and sums."""
-    seal = short_key(folder, shards, sums, *([cases] if cases else []))
-    return ShardedTable(folder, shards, sums, seal, [*cases])
+def sealed(
+    folder: str, shard_rows: list[int], sums: list[str], shard_cases: Sequence[int] = ()
+) -> ShardedTable:
+    """Make the manifest of a table; arguments as its fields."""
+    seal = short_key(folder, shard_rows, sums, *([shard_cases] if shard_cases else []))
+    return ShardedTable(folder, shard_rows, sums, seal, [*shard_cases])
 
 
 def short_key(*parts: Any) -> str:
@@ -108,7 +110,7 @@ def _manifest(text: bytes | str) -> ShardedTable | None:
         read = msgspec.json.decode(text, type=ShardedTable)
     except NOT_JSON:
         return None
-    return read if read == sealed(read.folder, read.shards, read.sums, read.cases) else None
+    return read if read == sealed(read.folder, read.shard_rows, read.sums, read.shard_cases) else None
 
 
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
@@ -185,7 +187,7 @@ def case_of(row: TableRow) -> Case:
 
 def read_cases(storage: Storage, table: ShardedTable) -> Iterator[Case]:
     """Yield the cases of a table in order."""
-    for number in range(len(table.shards)):
+    for number in range(len(table.shard_rows)):
         yield from map(case_of, storage.rows(table.folder, shard_name(number)))
 
 
@@ -197,9 +199,9 @@ def logged_cases(
     The tables may be cut differently: a table of logs stays when the number of partitions changes.
     """
     bounds = cuts[place], cuts[place + 1]
-    of_cases = groupby(_between(storage, logs.folder, logs.cases, *bounds), lambda row: row["number"])
+    of_cases = groupby(_between(storage, logs.folder, logs.shard_cases, *bounds), lambda row: row["number"])
     number, rows = next(of_cases, (None, iter(())))
-    for case in _between(storage, cases.folder, cases.shards, *bounds):
+    for case in _between(storage, cases.folder, cases.shard_rows, *bounds):
         if number == case["number"]:
             yield case | {"logs": list(rows)}
             number, rows = next(of_cases, (None, iter(())))
@@ -262,7 +264,7 @@ class Logs:
         if table is None:
             hint = "`substrate reproduce` makes them"
             raise ParameterError(f"no log named {name}: the logs are not there", where=where, hint=hint)
-        ends = list(accumulate(table.shards))
+        ends = list(accumulate(table.shard_rows))
         for place, entry in enumerate(read_index(self.index)):
             if entry.name == name:
                 shard, of_name = shard_name(bisect(ends, place)), [("name", "==", name)]

@@ -132,13 +132,13 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     [0.75, 0.25]
     """
     events = sorted(scene.events, key=lambda event: (event.frame, not event.kind, event.who, event.kind))
-    open_ = sorted(
+    doubtful = sorted(
         (event for event in events if 1 - SURE < event.probability < SURE),
         key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
     )[: most.bit_length() - 1]
     made: list[PossibleWorld] = []
-    for choice in product((True, False), repeat=len(open_)):
-        chosen = dict(zip(open_, choice, strict=True))
+    for choice in product((True, False), repeat=len(doubtful)):
+        chosen = dict(zip(doubtful, choice, strict=True))
         weight = prod(event.probability if here else 1 - event.probability for event, here in chosen.items())
         actual = [event for event in events if chosen.get(event, event.probability >= THRESHOLD)]
         made.append(PossibleWorld(weight, _with(scene, actual)))
@@ -202,20 +202,20 @@ def answer_possible(
     A multiple-choice row's probability is that of all its answers together, given what each presupposes.
     """
     made = [(world.weight, Scene(tracked_log(world.events))) for world in worlds(scene, most)]
-    open_ = _Open([(weight, World.of(scene, parameters)) for weight, scene in made])
+    asked = _AskedWorlds([(weight, World.of(scene, parameters)) for weight, scene in made])
     digest = made[0][1].log.digest
     common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": digest}
     for question in sorted(questions, key=lambda question: question.question_id):
         place = {**common, "subset": question.question_type, "question": question.question_id}
         if not question.choices:
-            answers = open_.answers(question.program)
+            answers = asked.answers(question.program)
             row = Row(
                 **place, **judged(lambda answers=answers: _given(answers.best), question.answer, str.__eq__)
             )
             yield replace(row, probability=answers.probability(row.predicted)) if answers.spoken else row
             continue
         choices = in_order(question.choices)
-        of_each = [open_.answers(choice_program(question.program, choice)) for choice in choices]
+        of_each = [asked.answers(choice_program(question.program, choice)) for choice in choices]
         row = Row(**place, **judged_choices(choices, [answers.best for answers in of_each]))
         rows: list[ChoiceRow] = []
         for choice, answers in zip(row.choices or (), of_each, strict=True):
@@ -223,7 +223,7 @@ def answer_possible(
         yield replace(row, choices=rows, probability=_of_all(of_each))
 
 
-class _Open:
+class _AskedWorlds:
     """The possible worlds of a scene, ready for questions; where a program imagines what was not filmed from
     tracked positions, each under some draws of the tracker's errors, at least :data:`VOTERS` together.
     """

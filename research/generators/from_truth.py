@@ -1,8 +1,8 @@
 """Questions about real videos with gold from their true events; the gold is exact if these are complete.
 
-They are the questions that the world asks about its own films (:mod:`.descriptive`), and questions about the
-causes of each collision, whose options are all entries, collisions and objects. Gold is counted from the list
-of events; no program is run.
+They are the questions that the world asks about its own films
+(:mod:`substrate.generators.clevrer.descriptive`), and questions about the causes of each collision, whose
+options are all entries, collisions and objects. Gold is counted from the list of events; no program is run.
 """
 
 from __future__ import annotations

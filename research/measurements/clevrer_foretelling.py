@@ -179,7 +179,7 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[predict.Outlook]:
             )
             known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
             start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
-        contacts = simulate(predict.apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
+        contacts = simulate(predict.separated(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
         outlooks.append(predict.Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
     return outlooks
 

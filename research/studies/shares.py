@@ -87,8 +87,8 @@ def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[lis
     shares = [whole * correct / n for correct, n in counts]
     bounds = [wilson(correct, n) for correct, n in counts]
     # By a rounding error a bound may lie on the wrong side of its estimate.
-    below = [max(0.0, share - whole * low) for share, (low, _) in zip(shares, bounds, strict=True)]
-    above = [max(0.0, whole * high - share) for share, (_, high) in zip(shares, bounds, strict=True)]
+    below = [max(0.0, value - whole * low) for value, (low, _) in zip(shares, bounds, strict=True)]
+    above = [max(0.0, whole * high - value) for value, (_, high) in zip(shares, bounds, strict=True)]
     return shares, [below, above]
 
 
@@ -140,7 +140,7 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
 
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
     """A table with a row for each setting and condition; missing counts appear as not measured."""
-    points = [(fall.title, point) for fall in falls for point in fall.points]
+    points = [(series.title, point) for series in falls for point in series.points]
     rows: list[list[str]] = []
     for title, point in points:
         right, n = point.correct, point.n
@@ -155,7 +155,9 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
     """The same rows as lines of a CSV file, heads first; proportions have six digits."""
     heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
-    points = [(fall.name, of, count_of(of.correct, of.n)) for fall in falls for of in fall.points if of.n]
+    points = [
+        (series.name, of, count_of(of.correct, of.n)) for series in falls for of in series.points if of.n
+    ]
     lines = [
         (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
         for name, of, count in points

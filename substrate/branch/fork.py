@@ -189,7 +189,7 @@ def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
     for delta in observed:
         subject, predicate, object_ = delta.triple
         place = put.get((subject, predicate))
-        contradicts = place is not None and (delta.op is Op.INSERT) is (object_ != place)
+        contradicts = place is not None and (delta.op is Op.INSERT) == (object_ != place)
         (withheld if contradicts else followed).append(delta)
     branch.extend(followed)
     branch.withheld = tuple(withheld)

@@ -74,10 +74,10 @@ def require_spelled(text: str, *where: object) -> None:
         )
 
 
-def apart(text: str) -> tuple[bytearray, Iterator[str]]:
+def split_lines(text: str) -> tuple[bytearray, Iterator[str]]:
     """Split lines of a log into operations (1 for an insertion, 0 for a retraction) and triples.
 
-    >>> inserts, triples = apart("A <urn:s> <urn:p> <urn:o> .\\nD <urn:s> <urn:p> <urn:o> .\\n")
+    >>> inserts, triples = split_lines("A <urn:s> <urn:p> <urn:o> .\\nD <urn:s> <urn:p> <urn:o> .\\n")
     >>> list(inserts), list(triples)
     ([1, 0], ['<urn:s> <urn:p> <urn:o>', '<urn:s> <urn:p> <urn:o>'])
     """

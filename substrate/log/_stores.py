@@ -245,7 +245,7 @@ class _Moved:
         return gone, list(dict.fromkeys(added))
 
     def _apart(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
-        return apart(list(self._record.pieces(0, self._position)), list(record.pieces(0, position)))
+        return without_common(list(self._record.pieces(0, self._position)), list(record.pieces(0, position)))
 
 
 def _both(
@@ -259,14 +259,15 @@ def _both(
     return here.find(there.text(number)), number
 
 
-def apart(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
     """The differences of two records: the segments only in the first, and those only in the second.
 
     The remaining segments are the same, in the same order. So a triple that no returned segment mentions
     has the same history in both records, and holds in both or in neither.
 
     >>> common, own = Columns(), Columns()
-    >>> left, right = apart([(common, 0, 5), (common, 5, 9)], [(common, 0, 3), (own, 0, 1), (common, 3, 9)])
+    >>> other = [(common, 0, 3), (own, 0, 1), (common, 3, 9)]
+    >>> left, right = without_common([(common, 0, 5), (common, 5, 9)], other)
     >>> left, [(columns is own, first, last) for columns, first, last in right]
     ([], [(True, 0, 1)])
     """

@@ -29,7 +29,7 @@ from substrate.base.words import counted
 from substrate.log._chain import Chain
 from substrate.log._columns import ascending, by_tick, whole_ticks
 from substrate.log._locking import MEMORY
-from substrate.log._spelling import apart, is_plain, require_spelled
+from substrate.log._spelling import is_plain, require_spelled, split_lines
 from substrate.log._triples import Triples
 from substrate.log.foreign import read
 from substrate.log.history import Difference, History, diff, history
@@ -93,7 +93,7 @@ class EventLog(Timeline):
         super().__init__()
         self._chain = Chain()
         self._marks: list[Chain] = [self._chain]
-        self._elder: EventLog | None = None
+        self._elder: EventLog | None = None  # the log that this one branched from
         self._journal: Journal | None = None
         if deltas != ():
             self.extend(deltas)
@@ -253,7 +253,7 @@ class EventLog(Timeline):
         try:
             spelled = "\n".join([*patch_lines, ""])
             if spelled.count("\n") == len(patch_lines) and is_plain(spelled):
-                inserts, texts = apart(spelled)
+                inserts, texts = split_lines(spelled)
                 self._grow(ticks, inserts, list(texts))
                 return
             inserts = bytearray([_INSERTS[line[:2]] for line in patch_lines])
@@ -562,7 +562,7 @@ class EventLog(Timeline):
                 raise
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
-        inserts, texts = apart(text)
+        inserts, texts = split_lines(text)
         self._take(column, inserts, texts)
 
     def refresh(self) -> int:

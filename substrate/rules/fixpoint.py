@@ -185,7 +185,8 @@ class RuleEmitter:
         for tick in range(start, until + 1):
             stop = max(place, given.position(tick))
             for op, quad in given.changes(place, stop):
-                # The property decides whether a triple is exogenous; for rdf:type, the class decides
+                # The property decides whether a triple is exogenous; for rdf:type, the class decides. Without
+                # deltas before the start, the opening itself is applied, and all of it is given.
                 word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
                 if not place or word in exogenous:
                     yield settler.take(tick, op, quad)
@@ -236,33 +237,38 @@ class _Applied:
         self.rule = rule
         self.stale = True
         self._tick = -1
-        self._ticking = ticking(rule)
-        self._told = True
-        self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
+        self._properties = ticking(rule)
+        """The properties whose value the rule compares with the tick; ``None`` if it compares otherwise."""
+        self._reads_tick = True
+        """Whether the cached result may be another at another tick."""
+        self._result: tuple[dict[str, ox.Quad], ...] = {}, {}
+        """The triples to retract and to insert, by their text."""
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
         """Retractions, then insertions, both sorted by text; a query runs only if its result is stale."""
         moved, self._tick = tick != self._tick, tick
-        if self.stale or (moved and (self._told or any(self._given) or self._is_told(store(), tick))):
+        if self.stale or (
+            moved and (self._reads_tick or any(self._result) or self._may_read_tick(store(), tick))
+        ):
             self.stale = False
             foci = focus_nodes(self.rule, tbox, store(), tick)
-            self._given = tuple(
+            self._result = tuple(
                 constructed(self.rule, query, tbox, store(), tick, foci) if query and foci else {}
                 for query in (self.rule.retract, self.rule.construct)
             )
-            self._told = self._is_told(store(), tick)
-        ending, beginning = self._given
+            self._reads_tick = self._may_read_tick(store(), tick)
+        ending, beginning = self._result
         return [
             *((Op.RETRACT, text, ending[text]) for text in sorted(ending.keys() - beginning)),
             *((Op.INSERT, text, beginning[text]) for text in sorted(beginning)),
         ]
 
-    def _is_told(self, store: ox.Store, tick: int) -> bool:
+    def _may_read_tick(self, store: ox.Store, tick: int) -> bool:
         """Tell whether the rule may find something at this tick that it does not find at other ticks."""
-        if self._ticking is None:
+        if self._properties is None:
             return True
         value = ox.Literal(tick)
-        return any(any(store.quads_for_pattern(None, predicate, value)) for predicate in self._ticking)
+        return any(any(store.quads_for_pattern(None, predicate, value)) for predicate in self._properties)
 
 
 class _Settler:

@@ -216,7 +216,7 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
 
 
 def _late(limits: QueryLimits) -> QueryError:
-    hint = "Ask for less, or give it longer with --timeout"
+    hint = "Ask for less, or allow a longer `timeout` (--timeout)"
     return QueryError(f"did not end within {limits.timeout:g} seconds", hint=hint)
 
 
@@ -224,7 +224,7 @@ def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
     if -code == getattr(signal, "SIGXCPU", 0):
         return _late(limits)
     if re.search(rb"memory allocation|MemoryError|capacity overflow", complaint):
-        hint = "Ask for less, or give it more with --memory"
+        hint = "Ask for less, or allow more `memory` (--memory)"
         return QueryError(f"needed more than {limits.memory >> 20} MiB of memory", hint=hint)
     last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
     what = f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}"
@@ -286,6 +286,6 @@ def _answer(
 def _limited(rows: Iterable[Any], limit: int) -> list[Any]:
     first_rows = list(islice(rows, limit + 1))
     if len(first_rows) > limit:
-        hint = "Add a LIMIT to the query, or allow more rows with --limit"
+        hint = "Add a LIMIT to the query, or allow a larger `limit` (--limit)"
         raise QueryError(f"has more than {limit} rows", hint=hint)
     return first_rows

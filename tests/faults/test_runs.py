@@ -26,7 +26,7 @@ def substrate(
 ) -> subprocess.Popen[str]:
     """A command in a process group of its own."""
     command = (*before, sys.executable, "-m", "orchestration.cli.main", *arguments)
-    return started(*command, room=room, **ONE_WORKER)
+    return started(*command, room=room, environment=ONE_WORKER)
 
 
 def under_way(root: Path) -> subprocess.Popen[str]:

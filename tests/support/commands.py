@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +48,9 @@ def python(
     )
 
 
-def started(*command: object, room: int | None = None, **environment: str) -> subprocess.Popen[str]:
+def started(
+    *command: object, room: int | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
     """A command in a process group of its own; `room` is the longest file that it can write."""
 
     def limit() -> None:
@@ -59,7 +61,7 @@ def started(*command: object, room: int | None = None, **environment: str) -> su
     limited = {} if room is None else {"PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
         [*map(str, command)],
-        env=os.environ | limited | {"PYTHONPATH": str(ROOT)} | environment,
+        env=os.environ | limited | {"PYTHONPATH": str(ROOT)} | dict(environment or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

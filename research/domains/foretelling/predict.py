@@ -157,7 +157,7 @@ def vote(
             )
             for place, state in enumerate(estimates)
         ]
-        for frame, a, b in simulate(apart(world, 2 * law.radius), frames, law=law).contacts:
+        for frame, a, b in simulate(separated(world, 2 * law.radius), frames, law=law).contacts:
             frames_of.setdefault((a, b), []).append(frame)
     return {pair: (len(when) / draws, fmean(when) / frames) for pair, when in sorted(frames_of.items())}
 
@@ -239,7 +239,7 @@ def _entering(
     return speed * cos(way), speed * sin(way)
 
 
-def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
+def separated(bodies: Sequence[Body], distance: float) -> list[Body]:
     """Push overlapping bodies apart until their discs just touch: an overlap is a position error."""
     places = [[body.x, body.y] for body in bodies]
     for _ in range(4):

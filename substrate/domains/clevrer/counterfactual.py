@@ -89,6 +89,12 @@ def _surest(verdict: Fate) -> int:
 
 
 def _fork(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
+    """Judge by a simulated fork without the object, and name the ground.
+
+    An event that occurs is ``dual`` if the fork kept it as it was observed, else ``simulated``. An event that
+    does not occur is ``simulated`` if it was observed, or if one of its objects was simulated: then it could
+    have occurred. Else it is ``observed``: nothing that bears on it has changed.
+    """
     branch = without(scene, removed, engine, settings.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
@@ -182,7 +188,7 @@ def judge(
 
     Args:
         event: observed, or a possible collision without a frame.
-        settings: the method, and its horizon.
+        settings: the method, and its horizon; without a method the paper's judges.
         engine: the simulator, where the method needs one.
     """
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.

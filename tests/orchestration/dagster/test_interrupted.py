@@ -61,7 +61,7 @@ def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_no
 def test_a_killed_run_resumes_after_its_finished_stages(make_project: Callable[..., Path]) -> None:
     root = make_project()
     only = ("reproduce", "--only", "gqa", "--set", "seed=20")
-    with started(sys.executable, "-m", "orchestration.cli.main", *only, **ONE_WORKER) as run:
+    with started(sys.executable, "-m", "orchestration.cli.main", *only, environment=ONE_WORKER) as run:
         logs = root / "artifacts/sample/gqa/logs/index.jsonl"
         while not list((root / "artifacts/sample").glob("gqa/.answers.jsonl.*.scratch")):
             assert run.poll() is None

@@ -29,7 +29,7 @@ from serving import Quiet, serving
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.pins import read_pins
+from orchestration.fetch.pins import read_downloads
 from orchestration.fetch.sources import OfficialRelease, SourceFile
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from substrate.base.errors import FormatError, ParameterError
@@ -375,7 +375,7 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(server: Serve
     with pytest.raises(FormatError, match=r"downloads\.json.*Restore the pins file"):
         get(server)
     assert not server.requests
-    assert not read_pins(server.pins.with_name("absent.json"))
+    assert not read_downloads(server.pins.with_name("absent.json"))
 
 
 Through = Callable[..., Transfer]

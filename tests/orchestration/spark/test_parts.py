@@ -43,7 +43,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
     files = sorted((tmp_path / "sample/a").iterdir())
     assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
     assert manifest == sealed_files(parts.storage, "sample/a", 2)
-    assert (manifest.shards, manifest.sums) == ([20, 20], [sha256(file) for file in files])
+    assert (manifest.shard_rows, manifest.sums) == ([20, 20], [sha256(file) for file in files])
     assert list(parts.storage.rows("sample/a", "00001.parquet"))[3] == {NUMBER: 23, "text": "23"}
     assert (figures["tasks"], figures["shards kept"], figures["hosts"]) == (2, 0, 1)
     assert figures["task seconds, all"] >= figures["task seconds, longest"] > 0
