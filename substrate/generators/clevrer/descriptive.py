@@ -302,12 +302,13 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
     kinds += rng.sample(every, number % len(every))
     questions: list[Descriptive] = []
     for kind in kinds:
-        programs = {question.program for question in questions}
-        left = [candidate for candidate in pool if candidate.question.program not in programs]
-        alike = [candidate for candidate in left if candidate.kind.split()[0] == kind.split()[0]]
-        fitting = [candidate for candidate in alike if candidate.kind == kind]
-        if candidates := fitting or alike or left:
-            questions.append(_drawn(rng, candidates))
+        subtype = kind.partition(" ")[0]
+        fitting = [candidate for candidate in pool if candidate.kind == kind]
+        alike = fitting or [candidate for candidate in pool if candidate.kind.startswith(f"{subtype} ")]
+        if candidates := alike or pool:
+            drawn = _drawn(rng, candidates)
+            questions.append(drawn)
+            pool = [candidate for candidate in pool if candidate.question.program != drawn.program]
     return sorted(questions, key=lambda question: SUBTYPES.index(question.subtype))
 
 
@@ -322,7 +323,9 @@ _STEPS: tuple[Callable[[Candidate], str], ...] = (
 def _drawn(rng: Random, candidates: Sequence[Candidate]) -> Descriptive:
     """Draw a question: its attribute, its sort, its answer, how it describes objects, then one of these."""
     for step in _STEPS:
-        values = sorted({step(candidate) for candidate in candidates})
-        value = rng.choices(values, [_SHARES.get(value, 1) for value in values])[0]
-        candidates = [candidate for candidate in candidates if step(candidate) == value]
+        by_value: dict[str, list[Candidate]] = {}
+        for candidate in candidates:
+            by_value.setdefault(step(candidate), []).append(candidate)
+        values = sorted(by_value)
+        candidates = by_value[rng.choices(values, [_SHARES.get(value, 1) for value in values])[0]]
     return rng.choice(candidates).question
