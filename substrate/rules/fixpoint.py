@@ -247,23 +247,21 @@ class _Applied:
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
         """Retractions, then insertions, both sorted by text; a query runs only if its result is stale."""
         moved, self._tick = tick != self._tick, tick
-        if self.stale or (
-            moved and (self._reads_tick or any(self._result) or self._may_read_tick(store(), tick))
-        ):
+        if self.stale or (moved and (self._reads_tick or any(self._result) or self._may_read(store(), tick))):
             self.stale = False
             foci = focus_nodes(self.rule, tbox, store(), tick)
             self._result = tuple(
                 constructed(self.rule, query, tbox, store(), tick, foci) if query and foci else {}
                 for query in (self.rule.retract, self.rule.construct)
             )
-            self._reads_tick = self._may_read_tick(store(), tick)
+            self._reads_tick = self._may_read(store(), tick)
         ending, beginning = self._result
         return [
             *((Op.RETRACT, text, ending[text]) for text in sorted(ending.keys() - beginning)),
             *((Op.INSERT, text, beginning[text]) for text in sorted(beginning)),
         ]
 
-    def _may_read_tick(self, store: ox.Store, tick: int) -> bool:
+    def _may_read(self, store: ox.Store, tick: int) -> bool:
         """Tell whether the rule may find something at this tick that it does not find at other ticks."""
         if self._properties is None:
             return True

@@ -306,9 +306,8 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
         fitting = [candidate for candidate in pool if candidate.kind == kind]
         alike = fitting or [candidate for candidate in pool if candidate.kind.startswith(f"{subtype} ")]
         if candidates := alike or pool:
-            drawn = _drawn(rng, candidates)
-            questions.append(drawn)
-            pool = [candidate for candidate in pool if candidate.question.program != drawn.program]
+            questions.append(_drawn(rng, candidates))
+            pool = [candidate for candidate in pool if candidate.question.program != questions[-1].program]
     return sorted(questions, key=lambda question: SUBTYPES.index(question.subtype))
 
 
