@@ -245,7 +245,14 @@ def code_archive() -> bytes:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the first informative line of a Spark error."""
+    """Return the first informative line of a Spark error; of an error in a worker, its type and text.
+
+    >>> cause_of(Exception("in it:\\nTraceback (most recent call last):\\n  File 'a'\\nOSError: full"))
+    'OSError: full'
+    """
+    _, _, traced = str(error).partition("Traceback (most recent call last):\n")
+    if raised := [line for line in traced.splitlines() if line and not line[0].isspace()]:
+        return raised[0]
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
     reasons = [line for line in lines if line and not line.startswith("An error occurred while")]
     return reasons[0] if reasons else f"Spark gave no reason ({type(error).__name__})"
