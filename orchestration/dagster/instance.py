@@ -123,6 +123,6 @@ def writing_records(home: Path) -> Iterator[None]:
         yield
     except (OSError, OperationalError) as error:
         reason = error.orig if isinstance(error, OperationalError) else error.strerror
-        hint = "Free space, or make it writable; what was made before is kept"
+        hint = "Free space, or make it writable; finished results are kept"
         what = f"the record of runs cannot be written ({reason})"
         raise OutputError(what, where=(home,), hint=hint) from error

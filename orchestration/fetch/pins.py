@@ -58,7 +58,7 @@ class Digest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a file's bytes.
+    """The known bytes of a file.
 
     Attributes:
         key: the file as BENCHMARK/NAME.

@@ -86,7 +86,7 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     rows = dict.fromkeys(pins.keys() - stages.keys(), b"")
     rows |= {stage: pinned.rows_bytes(profile, made) for stage, made in now.items()}
     written = {root / pinned.rows_name(profile, stage): data for stage, data in rows.items()}
-    for fault in soundness.faults(root, profile, anew=True):
+    for fault in (*soundness.faults(root, profile, anew=True), *soundness.of_verdicts(root)):
         path = Path(fault.where[0])
         present = path.read_bytes() if path.is_file() else b""
         if path.name not in pinned.IN_DVC and written.get(path) != present:

@@ -199,8 +199,7 @@ def damaged(root: Path, name: str) -> PinError:
     path, restore = root / name, f"Restore it: `git checkout HEAD -- {name}`"
     if not path.is_file():
         return PinError("is missing", where=(path,), hint=restore)
-    data = path.read_bytes()
-    if marker := conflict_marker(data):
+    if marker := conflict_marker(path.read_bytes()):
         hint = f"{restore}; docs/how-to-ci.md says how to merge two accepted branches"
         return PinError(f"line {marker} is a conflict marker of a merge", where=(path,), hint=hint)
     hint = f"{restore}; `substrate verify --no-recompute` names all that is damaged"

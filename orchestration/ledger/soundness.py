@@ -81,23 +81,26 @@ _OF_NO_PROFILE = ("downloads", "claims")
 
 
 def faults(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.PinError]:
-    """Yield each fault of a profile's record: of its pins, its acceptances, the files that the pins seal, and
-    the verdicts on the claims.
+    """Yield each fault of a profile's record: of its pins, its acceptances, and the files that the pins seal.
 
-    Acceptances that a merge added are no fault.
+    Acceptances that a merge added are no fault. Without its pins no other file is known to be damaged.
 
     Args:
         anew: whether new pins may begin where only files outside of git show that there were others.
     """
     accepted, name = pinned.accepted_name(profile), pinned.pin_name(profile)
-    yield from _of_pins(root, profile, anew=anew)
+    of_pins = [*_of_pins(root, profile, anew=anew)]
+    yield from of_pins
     try:
         require_added_only(root, profile)
     except pinned.PinError as error:
         yield error
-    yield from (
-        pinned.damaged(root, path) for path in pinned.broken(root, profile) if path not in (accepted, name)
-    )
+    sealed = {} if of_pins else pinned.broken(root, profile)
+    yield from (pinned.damaged(root, path) for path in sealed if path not in (accepted, name))
+
+
+def of_verdicts(root: Path) -> Iterator[pinned.PinError]:
+    """Yield the fault of pinned verdicts that are damaged, or missing although git's last commit has them."""
     if (root / VERDICTS).is_file():
         lost = not pinned_verdicts(root)
     else:
@@ -132,11 +135,12 @@ def _witnesses(root: Path, profile: str) -> Iterator[str]:
 
 
 def all_faults(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
-    """Yield each fault of the record: of this profile, of the others, whose pins a report shows too, and of
-    `dvc.yaml`; arguments as for :func:`of_graph`.
+    """Yield each fault of the record: of this profile, of the others, whose pins a report shows too, of the
+    verdicts and of `dvc.yaml`; arguments as for :func:`of_graph`.
     """
     for name in (profile, *others_pinned(root, profile)):
         yield from faults(root, name)
+    yield from of_verdicts(root)
     yield from of_graph(root, profile, stages)
 
 

@@ -1,4 +1,4 @@
-"""The report's page of each number: its trace, and its wrong answers by what is wrong with them."""
+"""The report's page of each number: its trace, and its wrong answers by fault."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def write_numbers(
 
 
 def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
-    """Group answers by what is wrong with them, the largest group first; each with its key."""
+    """Group answers by their fault, the largest group first; each with its key."""
     groups: dict[str, list[tuple[str, Wrong]]] = {}
     for key in keys:
         wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))

@@ -189,11 +189,11 @@ def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
             sent = _sent.decode(note.splitlines()[0])
             kind = getattr(errors, sent.kind, SubstrateError)
             raise kind(sent.what, where=sent.where, hint=sent.hint) from WorkerError(sent.traceback)
-        if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
+        remote = os.environ.get("SPARK_REMOTE")
+        if not remote and not _has_jvm(session):
             hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
             raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
         # Spark Connect has no context, and its address is in the environment.
-        remote = os.environ.get("SPARK_REMOTE")
         where = (stage, *addresses(Spark() if remote else Spark(master=session.sparkContext.master or "")))
         hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
         raise LostError(cause_of(error), where=where, hint=hint) from error

@@ -28,7 +28,7 @@ def make(
         force: compute them, whatever is there.
 
     Returns:
-        The record of the stage, and metadata of what was done.
+        The record of the stage, and metadata of the work.
     """
     advance(stage.name, 0, 1)
     for path in workspace.paths(stage.outs).values():

@@ -56,6 +56,7 @@ def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
         output = told("reproduce", "--only", "babi", "--force", code=1)
         assert f"{reproduced / name}: " in output, message
         assert message in output, name
+        assert "more files" not in output, name
         assert "every result as pinned" not in output, name
         if (name, damage) != (PINS, Path.unlink):  # outside of git, new pins may begin
             invoke("accept", "why", code=1)
@@ -102,3 +103,7 @@ def test_the_damaged_pins_of_another_profile_are_named_before_their_numbers_are_
         assert name in told("verify", "--no-recompute", code=1)
         assert name in told("reproduce", "--only", "babi", "--force", code=1)
         (reproduced / name).write_bytes(whole)
+    (reproduced / "pins/claims.json").write_text("{", "utf-8")
+    output = told("reproduce", "--only", "babi", "--force", code=1)
+    assert "pins/claims.json: is damaged" in output
+    assert "more files" not in output, "the verdicts belong to no profile"
