@@ -118,6 +118,11 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     fact: str | None = None
     place: str | None = None
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The one or two agents that the question names."""
+        return tuple(filter(None, (self.agent, self.other)))
+
 
 class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A specification, without its gold.

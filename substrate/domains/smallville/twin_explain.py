@@ -74,7 +74,7 @@ def _events(
     spec: Spec, own: str, arms: Mapping[str, EventLog], called: Mapping[str, str]
 ) -> list[ExplainedStep]:
     """The events that bear on the question, by tick; with this arm's evidence if this arm has them."""
-    agents = {twin.entity(name) for name in (spec.query.agent, spec.query.other) if name}
+    agents = set(map(twin.entity, spec.query.asked))
     happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
     states = {arm: log.state() for arm, log in arms.items()}
     names: dict[Term, str] = {twin.entity(number): name for number, name in spec.village.names.items()}

@@ -103,11 +103,15 @@ def generate(number: int, seed: int) -> Graded:
         questions = [q for q in _queries(village, branch, query) if answer(a, q, branch) == outcome.a]
         acts = list(_interventions(rng, village, branch, a, type_))
         for act in rng.sample(acts, min(_ACTS, len(acts))):
-            b = history(village, branch, act)
+            # The agent of most acts does not fit the linkage, which shows before arm B is run.
+            able = [q for q in questions if (act.agent in q.asked) is (linkage == "direct")]
+            b = history(village, branch, act) if able else a
             fitting = [
                 q
-                for q in questions
-                if answer(b, q, branch) == outcome.b and _linked(q, branch, a, b, act.agent) == linkage
+                for q in able
+                if answer(b, q, branch) == outcome.b
+                and _reached(q, branch, a, b) is (linkage != "control")
+                and a != b
             ]
             if fitting:
                 return Graded(number, linkage, village, branch, act, rng.choice(fitting), gold=outcome)
@@ -158,14 +162,6 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
             yield Query(type_, f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id)
 
 
-def _linked(query: Query, branch: int, a: History, b: History, touched: str) -> Linkage | None:
-    """Classify how an intervention on an agent bears on a question; ``None`` where it bears on nobody, or
-    where its agent is asked and yet it bears on none of the asked.
-    """
-    names = [name for name in (query.agent, query.other) if name]
-    reached = any(a.of(name, branch) != b.of(name, branch) for name in names)
-    if touched in names:
-        return "direct" if reached else None
-    if reached:
-        return "propagation"
-    return "control" if a != b else None
+def _reached(query: Query, branch: int, a: History, b: History) -> bool:
+    """Tell whether an asked agent has another history in arm B."""
+    return any(a.of(name, branch) != b.of(name, branch) for name in query.asked)
