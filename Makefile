@@ -53,7 +53,7 @@ PYTEST = $(VENV)/bin/python -m pytest -n $(or $(WORKERS),3) --dist loadfile --no
 test: tools ## every test; some of them: make test ARGS=tests/core, or those that failed last: ARGS=--lf
 	$(PYTEST) $(ARGS)
 
-test-quick: tools ## every test but those of clusters, browsers, DVC's experiments and runs under faults
+test-quick: tools ## every test but the long ones: clusters, browsers, DVC, whole runs, runs under faults
 	$(PYTEST) -m 'not long' $(ARGS)
 
 fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10

@@ -178,6 +178,7 @@ def questions() -> list[tuple[Request, Request, str]]:
     return prompts[:QUESTIONS]
 
 
+@pytest.mark.long
 def test_a_reader_of_the_prompt_alone_gives_every_gold(questions: list[tuple[Request, Request, str]]) -> None:
     assert len(questions) == QUESTIONS
     wrong = [

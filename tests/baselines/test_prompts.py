@@ -118,6 +118,7 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
     ]
 
 
+@pytest.mark.long
 def test_each_beginning_of_the_asking_order_holds_every_cell_s_share_and_nothing_is_from_the_front() -> None:
     cells = {g.spec: (g.linkage, g.gold) for g in map(generate, range(180), repeat(20))}
     share = {cell: count / 180 for cell, count in Counter(cells.values()).items()}

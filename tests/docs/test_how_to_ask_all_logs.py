@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import combinations, groupby
 from pathlib import Path
 
+import pytest
 from runnable_pages import Page
 
 from orchestration.project import open_workspace
@@ -47,6 +48,7 @@ def held_together() -> Iterator[tuple[str, int, str, str, str]]:
                     yield entry.name, now, who, first, second
 
 
+@pytest.mark.long
 def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
     printed: list[list[list[str]]] = []
     for block, output in Page("how-to-ask-all-logs.md").run():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import pytest
 import yaml
 from runnable_pages import Page
 from shared_project import put_in_git, run
@@ -15,6 +16,7 @@ STAGES = ("gqa-logs", "gqa-answers", "gqa-scores", "tables-numbers")
 """The stages that are shared: DVC looks at each of a project's at every command."""
 
 
+@pytest.mark.long
 def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
     for name in ("dvc.yaml", "dvc.lock"):
         written = yaml.safe_load((reproduced / name).read_text("utf-8"))

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from commands import invoke
 from runnable_pages import Block, Page
 from shared_project import run
@@ -37,6 +38,7 @@ def output(project: Path, block: Block) -> str:
     return printed
 
 
+@pytest.mark.long
 def test_the_page_runs_and_shows_what_its_commands_print(reproduced: Path) -> None:
     names: dict[str, object] = {}
     printed: list[str] = []

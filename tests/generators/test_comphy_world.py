@@ -139,6 +139,7 @@ def test_hidden_gold_is_what_the_truth_says(targets: list[WorldTarget]) -> None:
     assert counted
 
 
+@pytest.mark.long
 def test_counterfactual_gold_is_another_simulation(targets: list[WorldTarget]) -> None:
     changed = 0
     for index, made in zip(SCENES, targets, strict=True):

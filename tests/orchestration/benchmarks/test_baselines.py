@@ -356,6 +356,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     assert address.encode() not in everything
 
 
+@pytest.mark.long
 def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

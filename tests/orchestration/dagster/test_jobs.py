@@ -83,6 +83,7 @@ def test_the_drift_check_passes_over_official_files_that_are_not_there_and_names
     assert "real: babi/en: " in str(failure.value.metadata["differences"].value)
 
 
+@pytest.mark.long
 def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
     root = make_project()
     parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))

@@ -85,6 +85,7 @@ def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: 
     assert (reproduced / "experiments" / NAME / ANSWERS).read_bytes() == of_ui
 
 
+@pytest.mark.long
 def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(reproduced: Path) -> None:
     job, scores = build_definitions().resolve_job_def("reproduce_gqa"), asset_key("gqa/scores")
     of_experiment, runs = list[dg.AssetKey](), list[str]()

@@ -64,6 +64,7 @@ def since(revision: str, code: int = 0) -> str:
     return printed("verify", "--no-recompute", "--since", revision, code=code)
 
 
+@pytest.mark.long
 def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed: Path) -> None:
     before, _ = answer_one_wrong(committed)
     told = printed("accept", "a better reason", "--dry-run")

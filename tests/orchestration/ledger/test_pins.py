@@ -34,6 +34,7 @@ def pinned(reproduced: Path) -> Path:
     return reproduced
 
 
+@pytest.mark.long
 def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     with changing(pinned / "artifacts/sample/.ledger") as manifest:

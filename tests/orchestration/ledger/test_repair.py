@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
 from commands import invoke, told
 from shared_project import run
 
@@ -20,6 +21,7 @@ def place_in_cache(project: Path, data: bytes) -> Path:
     return cached
 
 
+@pytest.mark.long
 def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
     before = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
     rows = (reproduced / ROWS).read_bytes()
@@ -35,6 +37,7 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
     assert {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()} == before
 
 
+@pytest.mark.long
 def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     from orchestration.ledger.verification import repair
     from orchestration.project import open_workspace

@@ -44,6 +44,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.long
 def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
         (reproduced / name).write_bytes(whole)
 
 
+@pytest.mark.long
 def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reproduced: Path) -> None:
     before = (reproduced / PINS).read_bytes()
     invoke("accept", "first")
@@ -76,6 +78,7 @@ def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reprod
     invoke("verify", "--no-recompute")
 
 
+@pytest.mark.long
 def test_a_profile_without_pins_says_that_nothing_was_compared(reproduced: Path) -> None:
     assert told("reproduce", "--only", "babi", "--force").endswith("; every result as pinned.\n")
     shutil.rmtree(reproduced / "pins")

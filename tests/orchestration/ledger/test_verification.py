@@ -63,6 +63,7 @@ def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> 
     assert len((reproduced / "pins/sample/gqa.answers.jsonl").read_bytes()) < 80 * len(rows)
 
 
+@pytest.mark.long
 def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduced: Path) -> None:
     shutil.rmtree(reproduced / "artifacts")
     scene, question, old = change_gold(reproduced)

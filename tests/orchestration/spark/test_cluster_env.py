@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
+import pytest
 
 from orchestration.spark.session import code_archive
 
@@ -25,6 +26,7 @@ print(sys.prefix, *sorted(file for file in loaded if not file.startswith(tuple(s
 """
 
 
+@pytest.mark.long
 def test_a_case_runs_with_what_is_packed() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:

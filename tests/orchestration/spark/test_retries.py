@@ -97,6 +97,7 @@ def said(result: dg.ExecuteInProcessResult) -> str:
     return failure.error.message + (failure.error.cause.message if failure.error.cause else "")
 
 
+@pytest.mark.long
 def test_a_stage_that_lost_a_worker_is_run_again(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

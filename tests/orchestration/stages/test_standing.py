@@ -30,6 +30,7 @@ def test_a_remark_leaves_nothing_to_do(reproduced: Path) -> None:
     assert code == 0, output
 
 
+@pytest.mark.long
 def test_results_that_differ_for_no_reason_are_computed_again(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

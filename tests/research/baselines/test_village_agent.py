@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
+
 from research.baselines.agent import USES, acting
 from research.baselines.village_tools import PLANNED, SEARCH, SUBSTRATE, Interval
 from substrate.baselines.model import ReplyError, Request
@@ -63,6 +65,7 @@ def scholar(spec: Spec, arm: Arm) -> Scripted:
     return Scripted(says)
 
 
+@pytest.mark.long
 def test_an_agent_that_uses_the_substrate_as_the_question_says_gets_every_gold() -> None:
     used = set[str]()
     for number in range(45):
