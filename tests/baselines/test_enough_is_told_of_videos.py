@@ -189,6 +189,7 @@ def test_a_reader_of_the_prompt_alone_gives_every_gold(questions: list[tuple[Req
     assert not wrong
 
 
+@pytest.mark.long
 def test_no_descriptive_question_needs_a_pose(questions: list[tuple[Request, Request, str]]) -> None:
     assert [Reader(short).answer() for _, short, _ in questions] == [gold for _, _, gold in questions]
     assert all("turned by" in whole.messages[1].text for whole, _, _ in questions)
