@@ -53,7 +53,7 @@ _STUDIES: tuple[Study | str, ...] = (
     "research.studies.questions:QUESTIONS",
     "research.studies.evidence:EVIDENCE",
 )
-STAGES_BEYOND = ("research.stages.provenance:prov_stage",)
+STAGES_BEYOND = ("research.exporters.prov:prov_stage",)
 """Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
 T = TypeVar("T")
 

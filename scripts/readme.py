@@ -18,7 +18,7 @@ from orchestration.ledger.soundness import faults, others_pinned, require_sound
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
-from orchestration.rendering.conclusion import told, verdict_lines
+from orchestration.rendering.conclusion import counts_in_words, verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
 from orchestration.scoring.claims import OPEN
@@ -71,8 +71,8 @@ def claims() -> Iterator[str]:
     words = Counter(verdict.verdict for verdict in now)
     generated = sum((of.verdict, of.data) == ("undecided", "generated") for of in now)
     yield (
-        f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}, all on "
-        "parts of the official releases or by proof. "
+        f"Of the paper's {len(now)} claims, {counts_in_words(of for of in now if of.verdict not in OPEN)}, "
+        "all on parts of the official releases or by proof. "
         f"{sum(words[of] for of in OPEN)} cannot be decided with the data at hand: "
         f"{words['not compared']} set systems beside each other that read different inputs, {generated} were "
         f"measured on generated data alone, {words['undecided'] - generated} shows no clear difference, "

@@ -30,14 +30,14 @@ def claims(
     """
     from orchestration.ledger.verdicts import verdicts_here
     from orchestration.project import open_workspace
-    from orchestration.rendering.conclusion import told
+    from orchestration.rendering.conclusion import counts_in_words
 
     every = verdicts_here(open_workspace(profile))
     if name is not None:
         of = named(every, name)
         give(of, lines(of), json=json)
     else:
-        give(every, listed(every), json=json, closing=told(every))
+        give(every, listed(every), json=json, closing=counts_in_words(every))
 
 
 def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
@@ -60,7 +60,7 @@ def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
 
 def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
-    from orchestration.rendering.conclusion import told
+    from orchestration.rendering.conclusion import counts_in_words
     from orchestration.rendering.tables import drawn, wrapped
     from orchestration.scoring.claims import OPEN, VERDICTS
 
@@ -78,7 +78,7 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
             reasons.setdefault(of.why, []).append(of.name)
     for why, names in reasons.items():
         yield from wrap(f"{', '.join(names)}: {why}", _WIDTH, subsequent_indent=_INDENT)
-    yield f"\nThe paper's {len(every)} claims: {told(every)}."
+    yield f"\nThe paper's {len(every)} claims: {counts_in_words(every)}."
 
 
 def lines(of: ClaimVerdict) -> Iterator[str]:

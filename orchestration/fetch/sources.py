@@ -27,7 +27,7 @@ class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: its address, git blob hash if published."""
+    """An official file: its name, its address, its git blob hash if published, and the members to unpack."""
 
     name: str
     url: str

@@ -1,4 +1,4 @@
-"""Tables, figures and the report; this room uses scores and traces, never how they were computed.
+"""Tables, figures and the report; this room shows scores and traces.
 
 Where to start:
 

@@ -14,7 +14,7 @@ from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
 from orchestration.registry import TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL
-from orchestration.rendering.conclusion import told
+from orchestration.rendering.conclusion import counts_in_words
 from orchestration.rendering.page import claim_page, label
 from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
 from orchestration.scoring.comparability import marked
@@ -34,7 +34,7 @@ def lead(now: Sequence[ClaimVerdict]) -> str:
     >>> lead([])
     'Of 0 claims, none is decided; 0 cannot be decided with the data at hand.'
     """
-    decided = told(of for of in now if of.verdict not in OPEN) or "none is decided"
+    decided = counts_in_words(of for of in now if of.verdict not in OPEN) or "none is decided"
     left = sum(of.verdict in OPEN for of in now)
     return f"Of {len(now)} claims, {decided}; {left} cannot be decided with the data at hand."
 

@@ -52,7 +52,7 @@ def verdict_lines(root: Path, now: Sequence[ClaimVerdict], most: int = _LINES) -
         changes = [*changes[: _CHANGES - 1], more]
     known = "Every verdict is as pinned; " if pinned_verdicts(root) else ""
     changes = changes or [f"{known}`substrate claims` lists them with their reasons."]
-    counts = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH)
+    counts = wrap(f"The paper's {len(now)} claims: {counts_in_words(now)}.", _WIDTH)
     return [*counts, *islice(_named(now), max(0, most - len(counts) - len(changes))), *changes]
 
 
@@ -68,10 +68,10 @@ def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 
 
-def told(now: Iterable[ClaimVerdict]) -> str:
+def counts_in_words(now: Iterable[ClaimVerdict]) -> str:
     """Count verdicts in a sentence.
 
-    >>> told([])
+    >>> counts_in_words([])
     ''
     """
     counts = Counter(of.verdict for of in now)

@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.benchmarks.benchmark import Table as Declared
+from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.soundness import faults, require_sound
@@ -31,7 +31,7 @@ PROFILE = "real"
 
 
 def official(
-    table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
+    table: DeclaredTable, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
     """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
@@ -92,7 +92,7 @@ _OF_PAIRS = ("first − second", "n", "first", "second", "only first", "only sec
 
 
 def by_pair(
-    table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
+    table: DeclaredTable, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
     """Make the table of each two variants of the same questions, with McNemar's exact p."""
     asked = "; ".join(f"{benchmark.name}: {benchmark.about[MEASURED_ON]}" for benchmark in benchmarks)

@@ -1,4 +1,4 @@
-"""A cache of report parts and verdicts, keyed by the hash of their inputs.
+"""A cache of the parts and drawings of a report, keyed by the hash of their inputs.
 
 The cache is in `.dagster/shown/`, outside git. A damaged part is made again.
 """

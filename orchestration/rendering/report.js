@@ -1,4 +1,4 @@
-// The report's pages: tables that are sorted by a click, a search, the state of logs at a tick, the cost of stages.
+// The report's pages: tables that are sorted by a click, a search, the state of logs at a tick.
 // Without scripts every number stays; data are scripts beside the page, which may be loaded from disk.
 "use strict";
 

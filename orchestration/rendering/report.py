@@ -104,7 +104,7 @@ def write_report(
         cache: the parts of earlier reports; those that this code made unless given.
 
     Returns:
-        How many of each there are.
+        The counts of numbers, answers and explained answers.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
     explain_cases = explain_cases or partial(each_here, workspace)

@@ -10,7 +10,7 @@ import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.benchmarks.benchmark import Table as Declared
+from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, BestTrivial, graded
@@ -23,7 +23,7 @@ from orchestration.scoring.comparability import (
     NOT_REPORTED,
     best_rival,
     bounded,
-    compared,
+    compared_cell,
     interval,
     marked,
     own,
@@ -53,7 +53,7 @@ REPLIES = ("unreadable replies", "same reply when asked again", "cost")
 """The rows of a table about the outcome of a model's replies."""
 
 
-def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
     data = [_asked_of(benchmark, scores, workspace) for benchmark in benchmarks]
     about = caption("by_subset", data=data, table=table, benchmark=benchmarks[0].name)
@@ -66,7 +66,7 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
 
     def gap(score: Score) -> str:
         best = best_rival(score.name)
-        return compared(score, best, named=True) if best else NOT_REPORTED
+        return compared_cell(score, best, named=True) if best else NOT_REPORTED
 
     def gap_printed(score: Score) -> str:
         return _printed_gap(score.name, best_rival(score.name))
@@ -100,7 +100,7 @@ def _printed(who: str, score: Score) -> str:
 
 
 _PAPERS_N = Column("paper's n", _papers_n, (PAPER,), place="detail")
-_minus_paper = partial(compared, system=PAPER)
+_minus_paper = partial(compared_cell, system=PAPER)
 
 
 def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str:
@@ -120,7 +120,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make the table of the other benchmarks: measurements, systems, and figures of the paper and others."""
     own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
     interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
@@ -144,7 +144,7 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,), place="detail"),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
         Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,), place="below"),
-        Column("measured minus paper", lambda row: compared(row.score, row.whose), (PAPER,)),
+        Column("measured minus paper", lambda row: compared_cell(row.score, row.whose), (PAPER,)),
         Column("others", partial(_others, 0), systems),
         Column("paper's gap", partial(_others, 1), systems, place="detail"),
         Column("measured minus others", partial(_others, 2), systems, place="detail"),
@@ -175,7 +175,7 @@ class _Row(NamedTuple):
 
     def other(self, who: str) -> tuple[str, str, str]:
         """Return another system's figure, the gap that the paper prints, and the measured difference."""
-        apart = NOT_REPORTED if self.by_model else compared(self.score, who, named=True)
+        apart = NOT_REPORTED if self.by_model else compared_cell(self.score, who, named=True)
         return f"{printed(self.name, who)} {marked(who, self.name)}", _printed_gap(self.name, who), apart
 
 
@@ -211,7 +211,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
     return _Row(score, measured_of, whose, others, by_model=False)
 
 
-def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make the table of section 6: variants per question and per option, and hashes of repeated answers."""
     repeated = read_list(workspace.path(REPEATED), Repetition)
     title, data = benchmarks[0].title, source_of(benchmarks[0].source, workspace)
@@ -237,7 +237,7 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
     return Table.of(about, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
-def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     first = benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
@@ -349,7 +349,7 @@ def _replies(workspace: Workspace, name: str) -> dict[str, str]:
     return dict(zip(REPLIES, cells, strict=True))
 
 
-LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]] = {
+LAYOUTS: Mapping[str, Callable[[DeclaredTable, Benchmarks, Scores, Workspace], Table]] = {
     "by subset": by_subset,
     "by number": by_number,
     "by metric": by_metric,

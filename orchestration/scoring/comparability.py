@@ -1,6 +1,6 @@
 """The comparison of like with like: the published figures that a number may be compared with, as cells.
 
-Every rendering uses it: tables in each format, the UI's previews, the report, the check of agreement.
+Every rendering uses it: tables in each format, the UI's previews, the report, `substrate trace --list`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def difference(score: Score, system: str) -> float | None:
     return 100 * score.correct / score.n - published().accuracies(score.name)[system].value
 
 
-def compared(score: Score, system: str, named: bool = False) -> str:
+def compared_cell(score: Score, system: str, named: bool = False) -> str:
     """A cell: the difference to a system's figure, or the reason for none.
 
     Args:
@@ -138,6 +138,6 @@ def marked(system: str, name: str = "") -> str:
 
 def stated(score: Score, system: str) -> str:
     """A phrase about a published figure: the system, its input, the figure, the measured difference."""
-    how = compared(score, system)
+    how = compared_cell(score, system)
     apart = "" if how == NOT_REPORTED else f", {how}"
     return f"{marked(system, score.name)} {printed(score.name, system)}{apart}"

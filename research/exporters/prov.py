@@ -2,24 +2,30 @@
 
 A cell is quoted from a publication, or derived from a number; a number is derived from its score's file. A
 stage generated a file; it used files and parameters, with its code as plan. The output does not depend on
-when or where it is made. ``prov.ttl.j2`` writes these statements in any order, with repeats.
+when or where it is made. ``prov.ttl.j2`` writes these statements in any order, with repeats. The stage that
+:func:`prov_stage` declares writes them of all numbers.
 
 https://www.w3.org/TR/prov-o/
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
 import pyoxigraph as ox
 
 from orchestration.base.templates import text_template
-from orchestration.lineage.number import Lineage, Trace
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.lineage.number import Lineage, Trace, trace_number
 from orchestration.settings import flattened
+from orchestration.stage import Stage
+from orchestration.workspace.folders import Workspace
 from substrate.base.files import replacing
 
 BASE = "urn:substrate:"
@@ -70,3 +76,31 @@ def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
     turtle = ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
     with replacing(path) as fresh:
         fresh.write_bytes(turtle or b"")
+
+
+def prov_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> Stage:
+    """The provenance of all numbers of some benchmarks, made by some stages."""
+    keys = tuple(sorted({key for stage in described for key in stage.parameters}))
+    return Stage(
+        "provenance/prov",
+        ("artifacts/{profile}/provenance/prov.ttl",),
+        partial(make_provenance, tuple(benchmarks), tuple(described)),
+        "The way of every number to its sources, as PROV-O for SPARQL.",
+        needs=tuple(stage.name for stage in described),
+        parameters=keys,
+        describes=tuple(described),
+        kinds=("rdf",),
+        pinned_by="nothing",
+    )
+
+
+def make_provenance(
+    benchmarks: Sequence[Benchmark], described: Sequence[Stage], workspace: Workspace, prov: Path
+) -> dict[str, Any]:
+    """The traces of all numbers as PROV-O."""
+    stages = {stage.name: stage for stage in described}
+    lineage = Lineage(workspace, stages, known=stages)
+    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
+    ways = [trace_number(lineage, number, rows=False) for number in numbers]
+    write_prov(lineage, ways, prov)
+    return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

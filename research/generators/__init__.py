@@ -1,1 +1,1 @@
-"""Generated data beyond the paper's: inexact, retold, altered, fitted, and memories of agents."""
+"""Generated data beyond the paper's: inexact, retold, altered and fitted data, and a detector's proposals."""

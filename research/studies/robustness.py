@@ -49,7 +49,9 @@ _SHARES = (0.05, 0.1, 0.2)
 
 
 class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The number of cases of each benchmark to ask again."""
+    """The sizes of the studies beyond the paper: the number of cases of each benchmark that is asked again on
+    inexact input, and the sizes of the studies of reliability, evidence and questions.
+    """
 
     clevrer: Annotated[int, Natural] = 0
     comphy_inferred: Annotated[int, Natural] = 0

@@ -1,4 +1,4 @@
-"""Questions ► answers: `program.py` runs each question's program on its scene and gives one row."""
+"""Questions ► answers: `program.py` runs each question's program on its scene; :func:`rows` makes its row."""
 
 from __future__ import annotations
 

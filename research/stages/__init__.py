@@ -1,1 +1,0 @@
-"""Runs over all logs, and the stages beyond the paper's."""
