@@ -29,7 +29,7 @@ from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.numbers import Scores, write_numbers
 from orchestration.rendering.page import HERE, SHARED, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
-from orchestration.rendering.report_tables import ReportTable, report_table, write_files
+from orchestration.rendering.report_tables import report_table, write_files
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.scoring.comparability import percent, stated
@@ -154,7 +154,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = list(_sources(workspace))
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", figures.Curve)
-    tables = {table.name: table for table in _tables(workspace, every, out)}
+    tables = dict(_tables(workspace, every, out))
     kinds = {source.kind for source in sources}
     sections = [section for study in STUDIES for section in study.sections(workspace)]
     exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
@@ -228,14 +228,16 @@ def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
             yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
 
 
-def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ReportTable]:
-    """The run's tables, with every cell of the other formats."""
+def _tables(
+    workspace: Workspace, scores: Mapping[str, Score], out: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The run's tables by name, each as the page shows it."""
     for name, (title, place) in _TABLES.items():
         path = workspace.path(f"{place}.json")
         if path.is_file():
             table = read_table(path)
             files = write_files(table, name, path.with_suffix(".tex"), out)
-            yield report_table(name, title, table, scores, files)
+            yield name, report_table(title, table, scores, files)
 
 
 def forest(
