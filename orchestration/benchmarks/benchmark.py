@@ -93,7 +93,7 @@ class Exhibit(NamedTuple):
 
     Attributes:
         title: its heading, also in the table of contents.
-        drawn: the name of its drawing in :data:`orchestration.rendering.page.DRAWN`.
+        drawn: the name of its drawing in :data:`orchestration.rendering.report.DRAWN`.
         shown: from the benchmark's rows (none if it was not asked) and its files to the content.
     """
 

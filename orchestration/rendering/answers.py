@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from markupsafe import escape
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
 from orchestration.lineage.explain import Each, by_scene, explain_case
-from orchestration.models.transcript import Exchange, read_told
+from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.examples import pictured
 from orchestration.rendering.page import NAMED, RIGHT, answers_page, templates
@@ -212,9 +211,10 @@ def _explanations(
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
     if isinstance(benchmark, LanguageModel):
+        macros: Any = templates().globals["macros"]
         wanted = {_key(benchmark, row) for row in rows}
         replied = ((_key(benchmark, row), behind) for row, behind in conversations(workspace, benchmark))
-        yield {key: "".join(map(_turns, behind)) for key, behind in replied if key in wanted}
+        yield {key: str(macros.turns(behind)) for key, behind in replied if key in wanted}
     if not isinstance(benchmark, Explained):
         return
     rows_by_scene = by_scene(rows)
@@ -236,12 +236,6 @@ def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any)
     macros: Any = templates().globals["macros"]
     for explained in explain_case(benchmark, rows, *case):
         yield _key(benchmark, explained.row), str(macros.reasons(pictured(benchmark, explained)))
-
-
-def _turns(exchange: Exchange) -> str:
-    told = [(message["role"], message["text"]) for message in exchange.request["messages"]]
-    turns = [*told, (exchange.reply.by.model or "reply", exchange.reply.error or exchange.reply.content)]
-    return "".join(f"<p><b>{escape(who)}</b></p><pre>{escape(text)}</pre>" for who, text in turns)
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cache, partial
 
-from orchestration.benchmarks.benchmark import Table
+from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.tables import Column
 from orchestration.scoring.counting import graded_rows, rows_of, split_name
-from orchestration.scoring.scores import Score
 from orchestration.scoring.trivial import best
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
@@ -17,38 +17,31 @@ BEST_TRIVIAL = "best trivial method"
 PAIRED = "paired with it"
 
 
-class BestTrivial:
-    """The best trivial method for each number of some benchmarks, on the same questions."""
+def trivial_columns(table: DeclaredTable, workspace: Workspace) -> tuple[Column, Column]:
+    """Two columns of a table of scores: the share and name of the best trivial method, and the paired test.
 
-    def __init__(self, table: Table, workspace: Workspace) -> None:
-        self._rows = cache(partial(graded, workspace))
-        self._others = defaultdict[tuple[str, ...], list[tuple[str, Row]]](list)
-        """By subset, scene and question, the trivial methods of a study, each with its row."""
-        files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
-        for row in (row for file in files if file.is_file() for row in rows_of(file)):
-            subset, _, method = row.subset.partition(": ")
-            self._others[subset, str(row.scene), str(row.question)].append((method, row))
+    The first is empty for a model's number and for a number without questions, the second also for a number
+    that does not count questions.
+    """
+    rows_here = cache(partial(graded, workspace))
+    # By subset, scene and question, the trivial methods of a study, each with its row.
+    methods = defaultdict[tuple[str, ...], list[tuple[str, Row]]](list)
+    files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
+    for row in (row for file in files if file.is_file() for row in rows_of(file)):
+        subset, _, method = row.subset.partition(": ")
+        methods[subset, str(row.scene), str(row.question)].append((method, row))
 
-        self._best = cache(self._of)
-
-    def __call__(self, score: Score) -> str:
-        """The share and name of the best method; empty for a model's number and for one without questions."""
-        return self._best(score.name, score.n)[0]
-
-    def paired(self, score: Score) -> str:
-        """The paired test of a number and the best method; empty if the number does not count questions."""
-        return self._best(score.name, score.n)[1]
-
-    def _of(self, number: str, n: int) -> tuple[str, str]:
+    @cache
+    def best_of(number: str, n: int) -> tuple[str, str]:
         benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
         if benchmark.by_model or not n:
             return "", ""
-        every = self._rows(benchmark.name)
+        every = rows_here(benchmark.name)
         rows = [row for row in every if subset in ("", "mean", row.subset)]
         questions = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
         others = defaultdict[str, list[Row]](list)
-        for question in questions & self._others.keys():
-            for method, row in self._others[question]:
+        for question in questions & methods.keys():
+            for method, row in methods[question]:
                 others[method].append(row)
         places = {question[1:] for question in questions}
         for key, method in benchmark.trivial.items():
@@ -57,6 +50,11 @@ class BestTrivial:
                 if row.subset in (key, subset + key) and place in places:
                     others[method].append(row)
         return best(rows, benchmark.metrics[metric], others)
+
+    return (
+        Column(BEST_TRIVIAL, lambda score: best_of(score.name, score.n)[0]),
+        Column(PAIRED, lambda score: best_of(score.name, score.n)[1], place="detail"),
+    )
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:

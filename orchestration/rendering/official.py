@@ -13,7 +13,7 @@ from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.soundness import faults, require_sound
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, BestTrivial, graded
+from orchestration.rendering.best_trivial import graded, trivial_columns
 from orchestration.rendering.captions import caption
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
@@ -36,7 +36,6 @@ def official(
     """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     about = caption("official", profile=workspace.settings.profile, files=sorted(files), table=table)
-    trivial = BestTrivial(table, workspace)
     columns = [
         Column("measured", _label),
         Column("on", _on),
@@ -44,8 +43,7 @@ def official(
         Column("right", lambda score: f"{score.correct:,}"),
         Column("accuracy", percent),
         Column("95 % interval", _intervals(workspace), place="below"),
-        Column(BEST_TRIVIAL, trivial),
-        Column(PAIRED, trivial.paired, place="detail"),
+        *trivial_columns(table, workspace),
         Column(BESIDE, _beside),
     ]
     sources = [benchmark.source.name for benchmark in benchmarks]

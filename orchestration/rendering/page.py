@@ -18,8 +18,6 @@ from substrate.cause.pictures import STATES
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
 """The files that the pages load: the style, and the scripts of tables, search and answers."""
-DRAWN = {"fork": "fork.html.j2"}
-"""The templates of exhibits, by their names in declarations."""
 RIGHT = 3
 """The number of answers per subset that are not wrong and have their steps in the report."""
 NAMED = 100
@@ -36,12 +34,11 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent, "label": label}
-    jinja.filters |= {"claim_page": claim_page, "in_words": in_words, "fixed": fixed}
-    jinja.filters["flattened"] = flattened
+    filters = (breakable, number_page, percent, label, claim_page, in_words, fixed, flattened)
+    jinja.filters |= {function.__name__: function for function in filters}
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
-    jinja.globals |= {"DRAWN": DRAWN, "marked": marked, "stated": stated, "up": ""}
+    jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja

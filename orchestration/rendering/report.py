@@ -9,7 +9,7 @@ import hashlib
 import math
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,8 @@ _OF_STUDIES = {study.name for study in STUDIES}
 """The tables that come after those of benchmarks."""
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a distinct mark."""
+DRAWN: Mapping[str, tuple[str, Callable[[Any], str]]] = {"fork": ("fork.html.j2", diagrams.forked)}
+"""The kinds of exhibits by their names in declarations: the template of each, and the function that draws."""
 _MEASURED_ON = {
     "official": "official data",
     "generated": "a generated world, which may be easier or harder",
@@ -160,7 +162,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
     exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
     domains, both = domains_of(), examples.asked_of_both(workspace, [example for _, example in worked])
     drawings = {"cross-domain": diagrams.cross_domain(domains, sizes.lines_reached(survey, unfold))}
-    drawings |= {of.name: diagrams.forked(fork) for of, exhibit, fork in exhibits if exhibit.drawn == "fork"}
+    drawings |= {of.name: DRAWN[exhibit.drawn][1](shown) for of, exhibit, shown in exhibits}
     drawings |= {"models": diagrams.parametric(both)} if both else {}
     (out / "figures").mkdir()
     for name, drawing in drawings.items():
@@ -198,6 +200,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
         },
         "domains": domains,
         "exhibits": exhibits,
+        "DRAWN": DRAWN,
         "worked": worked,
         "drawings": {name: Markup(diagrams.in_page(drawing)) for name, drawing in drawings.items()},
         "both": both,

@@ -13,7 +13,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, BestTrivial, graded
+from orchestration.rendering.best_trivial import graded, trivial_columns
 from orchestration.rendering.captions import caption, source_of
 from orchestration.rendering.official import by_pair, official
 from orchestration.rendering.tables import Column, Table, read_list
@@ -57,7 +57,7 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     """Make table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
     data = [_asked_of(benchmark, scores, workspace) for benchmark in benchmarks]
     about = caption("by_subset", data=data, table=table, benchmark=benchmarks[0].name)
-    usual, rivals_shown, trivial = reads(PAPER), ("ns_dr", "aloe"), BestTrivial(table, workspace)
+    usual, rivals_shown = reads(PAPER), ("ns_dr", "aloe")
 
     def label(score: Score) -> str:
         read = reads(PAPER, score.name)
@@ -74,8 +74,7 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     columns = [
         Column("subset", label),
         *_measured("substrate"),
-        Column(BEST_TRIVIAL, trivial),
-        Column(PAIRED, trivial.paired, place="detail"),
+        *trivial_columns(table, workspace),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
         Column("paper's gap", gap_printed, (PAPER, *rivals_shown), place="detail"),
@@ -134,13 +133,10 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     papers = [PAPER, *(who for who in published().systems if who in others)]
     about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, models=models)
     systems = [who for who in published().systems if who != PAPER]
-    trivial = BestTrivial(table, workspace)
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
-        *(column.at(0) for column in _measured("measured")),
-        Column(BEST_TRIVIAL, trivial).at(0),
-        Column(PAIRED, trivial.paired, place="detail").at(0),
+        *(column.at(0) for column in (*_measured("measured"), *trivial_columns(table, workspace))),
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,), place="detail"),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
         Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,), place="below"),
@@ -224,15 +220,14 @@ def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, wor
         return f"{table.labels[study]}: {variant}"
 
     columns = [Column("variant", label).at(0)]
-    trivial = BestTrivial(table, workspace)
-    tests = {"n": [Column(PAIRED, trivial.paired, place="detail")]}
+    best, test = trivial_columns(table, workspace)
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         count_column, *measured = _measured(metric)
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
-        best = (Column(BEST_TRIVIAL, trivial), *tests.get(n, ()))
         count_column = count_column._replace(head=n, place="detail" if place else "")
-        own_columns = (count_column, *measured, *best, _PAPERS_N, paper, apart)
+        trivial = [best] if place else [best, test]
+        own_columns = (count_column, *measured, *trivial, _PAPERS_N, paper, apart)
         columns += (column.at(place) for column in own_columns)
     return Table.of(about, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 

@@ -8,6 +8,7 @@ import csv
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from textwrap import fill
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -40,10 +41,6 @@ def read_table(path: Path) -> Table:
     return msgspec.json.decode(path.read_bytes(), type=Table)
 
 
-def _name_of(row: Any) -> str:
-    return row.name
-
-
 class Column(NamedTuple):
     """A column of a table.
 
@@ -58,7 +55,7 @@ class Column(NamedTuple):
     head: str
     cell: Callable[[Any], str] = str
     cited: Sequence[str] = ()
-    number: Callable[[Any], str] = _name_of
+    number: Callable[[Any], str] = attrgetter("name")
     place: Place = ""
 
     def at(self, place: int) -> Column:
