@@ -5,8 +5,8 @@ A case holds the stories of a number, one per task. Its rows are sorted by quest
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -14,7 +14,6 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
-from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.babi.deltas import story_log
@@ -86,17 +85,6 @@ def wordings(case: bm.Case) -> Iterator[bm.Wording]:
             yield bm.Wording(str(question.id), question.text, subset=story.subset)
 
 
-def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """Unpack the English test files from the official archive."""
-    (archive,) = downloads.values()
-
-    def wanted(member: PurePosixPath) -> str | None:
-        english = member.parent.name == "en" and member.name.endswith("_test.txt")
-        return member.name if english else None
-
-    extract(archive, wanted, out, what="en/qaN_…_test.txt")
-
-
 STORIES = bm.Source(
     name="babi",
     title="bAbI",
@@ -104,7 +92,7 @@ STORIES = bm.Source(
     data=BabiData,
     inputs={"tasks": (".",)},
     cases=cases,
-    official=bm.Release("test", "test files", unpack),
+    official=bm.Release("test", "test files"),
     world=(WORLD,),
     size=lambda data: f"{data.questions:,} questions a task",
 )

@@ -231,12 +231,6 @@ def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:
 wordings = partial(wordings_of, format.SceneQuestions)
 
 
-def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """Copy the official files unchanged: the zip is read without unpacking."""
-    for name, path in downloads.items():
-        (out / name).hardlink_to(path)
-
-
 TABLE = bm.Table(
     name="clevrer",
     title="Table 1: CLEVRER",
@@ -265,7 +259,7 @@ SCENES = bm.Source(
         "further": ("further.json",),
     },
     cases=cases,
-    official=bm.Release("validation", "validation split", unpack),
+    official=bm.Release("validation", "validation split"),
     world=(WORLD,),
     size=lambda data: f"{data.scenes:,} scenes",
 )

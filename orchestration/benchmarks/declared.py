@@ -4,9 +4,8 @@ official files, its table and its profiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple
 
@@ -60,18 +59,15 @@ NO_SECTION = Section()
 
 
 class Release(NamedTuple):
-    """Official files.
+    """Official files; :mod:`orchestration.fetch.sources` has their addresses, if they have any.
 
     Attributes:
         split: the split that the paper reports.
         words: a description of the split.
-        unpack: unpacks the official files, by name, into a dataset's folder; ``None`` if they have no address
-            and a user has to name a copy.
     """
 
     split: str
     words: str
-    unpack: Callable[[Mapping[str, Path], Path], None] | None = None
 
 
 def belongs(own: Collection[str], profile: str) -> bool:

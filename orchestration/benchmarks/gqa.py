@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Annotated, Any
 
 import msgspec
 
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.transfer import TRANSFER
-from orchestration.fetch.archives import extract
 from substrate.base.records import Records
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
@@ -24,11 +22,6 @@ from substrate.domains.rows import Row
 from substrate.generators.gqa.release import WORLD
 
 _questions = msgspec.json.Decoder(dict[str, format.Question])
-_MEMBERS = {
-    "sceneGraphs.zip": ("val_sceneGraphs.json", format.SCENE_GRAPHS_FILE),
-    "questions1.2.zip": ("val_balanced_questions.json", format.QUESTIONS_FILE),
-}
-"""By official archive: the member to use, and its name in a dataset."""
 
 
 class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -97,13 +90,6 @@ def wordings(case: bm.Case) -> Iterator[bm.Wording]:
         yield bm.Wording(number, question.question)
 
 
-def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """Unpack the scene graphs and the balanced questions of the validation split from their archives."""
-    for name, path in downloads.items():
-        wanted, target = _MEMBERS[name]
-        extract(path, lambda member, n=wanted, t=target: t if member.name == n else None, out, what=wanted)
-
-
 IMAGES = bm.Source(
     name="gqa",
     title="GQA",
@@ -112,7 +98,7 @@ IMAGES = bm.Source(
     data=GqaData,
     inputs={"scene_graphs": (format.SCENE_GRAPHS_FILE,), "questions": (format.QUESTIONS_FILE,)},
     cases=cases,
-    official=bm.Release("validation", "balanced validation split", unpack),
+    official=bm.Release("validation", "balanced validation split"),
     world=(WORLD,),
     size=lambda data: f"{data.scenes:,} scenes",
 )

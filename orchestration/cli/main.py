@@ -136,7 +136,8 @@ def fetch_files(
             progress = partial(told.advance, unit="bytes")
             fetched += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
             told.end(name, fetched[-1].status)
-        unpack(benchmark, folder)
+        if benchmark == "real":  # the stage of a benchmark unpacks its own files
+            unpack(benchmark, folder, folder)
     give(fetched, map(str, fetched), json=json, closing=f"{len(fetched)} files in {folder}")
 
 

@@ -173,10 +173,17 @@ def _hosts() -> set[str]:
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 
-def unpack(benchmark: str, folder: Path) -> None:
-    """Unpack the members named by :attr:`SourceFile.unpack` into the folder of the archives."""
+def unpack(benchmark: str, folder: Path, out: Path) -> None:
+    """Unpack the fetched files of a benchmark as :attr:`SourceFile.unpack` says; link whole files.
+
+    Args:
+        folder: the folder of the fetched files.
+        out: the folder to fill, which may be the same.
+    """
     for file in official_sources()[benchmark].files:
         for part in file.unpack:
-            out = folder / part.into
-            out.mkdir(parents=True, exist_ok=True)
-            extract(folder / file.name, part.name_of, out, what=part.members)
+            below = out / part.into
+            below.mkdir(parents=True, exist_ok=True)
+            extract(folder / file.name, part.name_of, below, what=part.members)
+        if not file.unpack and out != folder:
+            (out / file.name).hardlink_to(folder / file.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase as fnmatch
 from importlib.resources import files
 from pathlib import PurePosixPath
 
@@ -13,21 +12,25 @@ from substrate.base.errors import ParameterError
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The members of an archive to unpack into a folder: members that match one pattern and not the other."""
+    """The members of an archive to use: members whose path ends as one pattern says and not as the other.
 
-    into: str
+    ``into`` is a folder below that of the others; a single member may get another ``name``.
+    """
+
     members: str
     without: str = ""
+    into: str = ""
+    name: str = ""
 
     def name_of(self, member: PurePosixPath) -> str | None:
         """The name of a member in the folder; ``None`` if it is not wanted."""
-        path = "/".join(member.parts[-2:])
-        wanted = fnmatch(path, self.members) and not fnmatch(path, self.without)
-        return member.name if wanted else None
+        if not member.match(self.members) or (self.without and member.match(self.without)):
+            return None
+        return self.name or member.name
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: its name, its address, its git blob hash if published, and the members to unpack."""
+    """An official file: its name, its address, its git blob hash if published, and its members to use."""
 
     name: str
     url: str
@@ -56,6 +59,15 @@ def official_sources() -> Sources:
     return msgspec.toml.decode(
         files("orchestration.fetch").joinpath("sources.toml").read_bytes(), type=dict[str, OfficialRelease]
     )
+
+
+def has_address(benchmark: str) -> bool:
+    """Tell whether a benchmark's official files can be downloaded.
+
+    >>> [has_address(name) for name in ("babi", "comphy", "twin")]
+    [True, False, False]
+    """
+    return bool(official_sources().get(benchmark, OfficialRelease()).files)
 
 
 def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from orchestration.base.progress import advance
 from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
-from orchestration.fetch.downloads import fetch
+from orchestration.fetch.downloads import fetch, unpack
+from orchestration.fetch.sources import has_address
 from orchestration.scoring.counting import count
 from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
 from orchestration.spark.answers import answer_cases
@@ -25,7 +26,6 @@ from substrate.base.files import sha256, write_json
 
 def source_stage(source: Source) -> Stage:
     """Make the stage of a source's data."""
-    official = (source.official.unpack,) if source.official.unpack else ()
     made_by = tuple(
         function for world in source.world for function in (world.numbers, world.make, world.write)
     )
@@ -36,7 +36,7 @@ def source_stage(source: Source) -> Stage:
         partial(make_dataset, source),
         source.about,
         parameters=("seed", profile) if source.world else (profile,),
-        functions=(*made_by, *official),
+        functions=made_by,
         kinds=tuple(kind for world in source.world for kind in (*world.needs, "spark")),
         pinned_by="data.dvc",
         outside=partial(files_outside, source),
@@ -103,8 +103,8 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     """Write a profile's data of a source in the official layout; an empty folder if it has none."""
     data: Data = workspace.settings.data(source.name)
     out.mkdir()
-    if data.source == "official" and source.official.unpack:
-        _unpack_downloads(source, source.official.unpack, workspace, out)
+    if data.source == "official" and has_address(source.name):
+        _unpack_downloads(source, workspace, out)
         return {"source": "official"}
     if data.source == "generated" and source.world:
         (world,) = source.world
@@ -118,9 +118,7 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     return {"source": "no data are named: nothing is measured"}
 
 
-def _unpack_downloads(
-    source: Source, unpack: Callable[[Mapping[str, Path], Path], None], workspace: Workspace, out: Path
-) -> None:
+def _unpack_downloads(source: Source, workspace: Workspace, out: Path) -> None:
     """Download a source's official files, unpack them into a dataset, and list them there."""
     root, data = workspace.root, workspace.settings.data(source.name)
 
@@ -129,7 +127,7 @@ def _unpack_downloads(
 
     downloads, pins = root / "downloads" / source.name, root / "pins" / "downloads.json"
     fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
-    unpack({file.name: file.path for file in fetched}, out)
+    unpack(source.name, downloads, out)
     official = [named.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
     write_json(out / named.OFFICIAL, official, indent=1)
 

@@ -163,7 +163,7 @@ def test_babis_training_files_are_unpacked_where_the_profile_looks(tmp_path: Pat
         for part in ("en", "en-10k", "hn"):
             for name in ("qa1_one_train.txt", "qa3_three_train.txt", "qa1_one_test.txt"):
                 archive.add(source, f"tasks_1-20_v1-2/{part}/{name}")
-    unpack("real", tmp_path)
+    unpack("real", tmp_path, tmp_path)
     unpacked = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.glob("babi/*/*"))
     tasks = ("en-10k/qa1_one", "en/qa1_one", "en/qa3_three")
     assert unpacked == [f"babi/{task}_train.txt" for task in tasks]
