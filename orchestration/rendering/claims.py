@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from msgspec.structs import replace
@@ -82,6 +81,6 @@ def write_claims(
     (out / "claims").mkdir()
     template = jinja.get_template("claim.html.j2")
     for of in now:
-        shown: dict[str, Any] = {"claim": of, "judged": claims().claims[of.name].statement, "there": there}
-        page = template.render(profile=profile, up="../", SIGNS=SIGNS, **shown)
+        judged = claims().claims[of.name].statement
+        page = template.render(profile=profile, claim=of, judged=judged, there=there, SIGNS=SIGNS, up="../")
         (out / claim_page(of.name)).write_text(page, "utf-8")

@@ -38,7 +38,7 @@ def official(
     about = caption("official", profile=workspace.settings.profile, files=sorted(files), table=table)
     columns = [
         Column("measured", _label),
-        Column("on", _on),
+        Column("on", lambda score: _of(score).about[MEASURED_ON]),
         Column("n", lambda score: f"{score.n:,}"),
         Column("right", lambda score: f"{score.correct:,}"),
         Column("accuracy", percent),
@@ -60,10 +60,6 @@ def _of(score: Score) -> Benchmark:
 def _label(score: Score) -> str:
     subset = "" if score.subset in ("", "mean") else f", {score.subset}"
     return f"{_of(score).title}{subset} {score.metric.replace('_', ' ')}"
-
-
-def _on(score: Score) -> str:
-    return _of(score).about[MEASURED_ON]
 
 
 def _intervals(workspace: Workspace) -> Callable[[Score], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import pkgutil
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestration.code import ROOT, code_of
 from orchestration.registry import INTERPRETED
@@ -14,22 +14,15 @@ from orchestration.scoring.published import Size, published
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Weighed(NamedTuple):
-    """A size as the paper prints it, and the count here."""
-
-    printed: Size
-    here: str
-
-
-def sizes() -> Iterator[Weighed]:
-    """Count every size of :attr:`orchestration.scoring.published.Published.sizes` anew."""
+def sizes() -> Iterator[tuple[Size, str]]:
+    """Yield every size of :attr:`orchestration.scoring.published.Published.sizes` with the count here."""
     for size in published().sizes:
         if size.opcodes:
             table: dict[str, Any] = pkgutil.resolve_name(size.opcodes)
-            yield Weighed(size, f"{len({*map(id, table.values())})} opcodes, under {len(table)} names")
+            yield size, f"{len({*map(id, table.values())})} opcodes, under {len(table)} names"
         else:
             files = {file for name in size.benchmarks for file in _answering(name)}
-            yield Weighed(size, f"{_lines(files):,} lines in {len(files)} modules")
+            yield size, f"{_lines(files):,} lines in {len(files)} modules"
 
 
 def _answering(name: str) -> Iterator[str]:

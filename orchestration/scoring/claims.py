@@ -20,7 +20,7 @@ import yaml
 from orchestration.scoring.comparability import own, reads
 from orchestration.scoring.counting import Comparison, compared
 from orchestration.scoring.formatting import bracketed, share
-from orchestration.scoring.published import MINUS, PAPER, Figure, Kind, published
+from orchestration.scoring.published import MINUS, PAPER, Kind, published
 from orchestration.scoring.statistics import clustered, wilson
 
 FILE = "orchestration/scoring/claims.yaml"
@@ -281,7 +281,7 @@ def _printed(claim: Claim) -> tuple[Fits | None, str, int]:
     if claim.relation == "same_bytes":
         return None, "the same bytes", 1
     first, *others = claim.names
-    figures = [_figure(number) for number in claim.numbers]
+    figures = [published().accuracies(number).get(own(number)) for number in claim.numbers]
     if claim.rival:
         figures.append(published().accuracies(first).get(claim.rival))
     values = [figure.value for figure in figures if figure]
@@ -296,11 +296,6 @@ def _printed(claim: Claim) -> tuple[Fits | None, str, int]:
     size = number and number.figures.get(f"{MINUS}{others[0]}")
     text = f"{size.value if size else apart:+.2f} pp"
     return _word(size is None or abs(size.value - apart) < _ROUNDED), text, 1 if apart > 0 else -1
-
-
-def _figure(number: str) -> Figure | None:
-    """The paper's figure of a number."""
-    return published().accuracies(number).get(own(number))
 
 
 def _word(fits: bool) -> Fits:
