@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from orchestration.base.templates import text_template
 from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source, belongs
 from orchestration.project import open_workspace
 from orchestration.registry import EXPLAINED
@@ -17,8 +18,8 @@ from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
-# The lines of an explanation in short.
 _MOST = 15
+"""The lines of an explanation in short."""
 Work = Callable[[Case, Sequence[EventLog], Any, str], Iterable[Any]]
 """Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
 Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
@@ -61,28 +62,12 @@ class Answered(NamedTuple):
     def text(self) -> str:
         """At most 15 lines: the deciding rule, the answer and the gold, and the decisive premises."""
         why, row = self.explanation, self.row
-        gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
-        grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]
         choices = {choice.choice: choice for choice in (row and row.choices) or ()}
-        lines, decisive = [why.question, f"answer: {why.answer}{grade}{gold}"], why.parts[0]
-        for part in reversed(why.parts if choices else ()):
-            choice = choices[int(part.title.rpartition(" ")[2])]
-            failed = choice.expected is not None and choice.predicted != choice.expected
-            held = f", gold {choice.expected}" if choice.expected is not None else ""
-            verdict = f"{part.heading}: {part.answer}, so {choice.predicted}{held}"
-            lines.insert(2, f"  {'FAILED ' if failed else ''}{verdict}")
-            decisive = part if failed else decisive
-        first = f"rule: {decisive.rule}" if decisive.rule else "rule: the last step below"
-        room = _MOST - len(lines) - 3
-        premises = why.premises(decisive)
-        title = f"premises of {decisive.title}:" if decisive.title else "premises:"
-        if len(premises) > room:
-            title = f"{title[:-1]}, the last {room} of {len(premises)}:"
-        steps = sum(len(part.steps) for part in why.parts)
-        last = f"log {why.logs[OWN].digest[:19]}; --steps has all {steps} steps, with their deltas"
-        if decisive.ground:
-            last = f"ground: {decisive.surety}; {last}"
-        return "\n".join([first, *lines, title, *(f"  {line}" for line in premises[-room:]), last]) + "\n"
+        parts = [(part, choices[int(part.title.rpartition(" ")[2])]) for part in why.parts if choices]
+        failed = [part for part, choice in parts if choice.expected not in (None, choice.predicted)]
+        decisive = (failed or why.parts)[0]
+        about = {"why": why, "row": row, "parts": parts, "failed": failed, "decisive": decisive}
+        return text_template(__file__, "answered.txt.j2").render(about, log=why.logs[OWN], most=_MOST)
 
 
 def answered(answer: str, given: Input) -> Answered:
