@@ -83,14 +83,14 @@ def _answer_line(row: ComparedRow) -> str:
 
 
 def _text(macro: str, *about: Any) -> str:
-    template = text_template(__file__, "drift.txt.j2")
+    template = text_template(__file__, "drift.txt.j2", counted=_counted)
     return getattr(template.make_module(), macro)(*about)
 
 
 def render_text(report: Report) -> str:
     """Describe the moved numbers and answers, the other differences, the causes, and the verdict."""
     lines = [*change_lines(report.moved), *_capped(_others(report))]
-    return _text("verified", report, lines, change_lines(report.accepted_moved), verdict(report))
+    return _text("verified", report, lines, change_lines(report.accepted_moved))
 
 
 def compared_text(compared: Compared) -> str:
@@ -113,16 +113,7 @@ def _others(report: Report) -> list[Difference]:
 
 def verdict(report: Report) -> str:
     """The outcome of a verification in one line."""
-    if report.differences:
-        return f"{_counted(report.differences, 'difference')} from the pins"
-    if not report.fits:
-        return f"{_counted(report.unrecorded or report.unaccepted, 'change')} that nobody accepted"
-    if not report.pinned:
-        again = "; it computes to the same bytes again" if report.recomputed else ""
-        return f"nothing pinned to compare with in profile {report.profile}{again}"
-    looked_at = "every artifact that could be looked at" if report.absent else "every artifact"
-    again = ", and computes to the same bytes again" if report.recomputed else ""
-    return f"{looked_at} is as pinned{again}"
+    return _text("verdict", report)
 
 
 def _counted(items: Sized, noun: str) -> str:

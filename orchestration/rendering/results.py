@@ -104,10 +104,10 @@ _minus_paper = partial(compared_cell, system=PAPER)
 
 def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str:
     """Describe a benchmark with its data; for a user's files, also the number of their questions."""
-    told = f"{benchmark.title}, {source_of(benchmark.source, workspace)}{benchmark.source.note}"
+    words = f"{benchmark.title}, {source_of(benchmark.source, workspace)}{benchmark.source.note}"
     n = sum(s.n for name, s in scores.items() if name in benchmark.numbers and s.metric == "per_question")
     of_user = n and kind_of(workspace, benchmark.source) == "local"
-    return f"{told}, ours of {n:,} of the official questions" if of_user else told
+    return f"{words}, ours of {n:,} of the official questions" if of_user else words
 
 
 def _printed_gap(name: str, rival: str | None) -> str:
@@ -127,8 +127,8 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     known = (SOURCES[name] for name in source_names)
     sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]
     by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
-    told = {name: read_told(workspace.data / name) for name in by_model}
-    models = [f"{name}: {who.name}" for name, who in told.items() if who]
+    asked = {name: read_told(workspace.data / name) for name in by_model}
+    models = [f"{name}: {who.name}" for name, who in asked.items() if who]
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     papers = [PAPER, *(who for who in published().systems if who in others)]
     about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, models=models)
@@ -147,7 +147,7 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     ]
     rows: list[_Row | dict[str, str]] = []
     for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
-        model = told.get(benchmark.name)
+        model = asked.get(benchmark.name)
         rows += (_number_row(scores[name], benchmark, model) for name in benchmark.numbers)
         for label, *cells in _beside(benchmark, workspace) if model else ():
             heads = (column.head for column in columns)
@@ -197,12 +197,12 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
         yield [label, "", cell]
 
 
-def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
+def _number_row(score: Score, benchmark: Benchmark, model: Told | None) -> _Row:
     whose, others = own(score.name), rivals(score.name)
     if benchmark.by_model:
         # A published figure belongs to another model: no difference to it is computed.
         others = [*({whose} - {PAPER}), *others]
-        return _Row(score, told.name if told else NO_MODEL, PAPER, others, by_model=True)
+        return _Row(score, model.name if model else NO_MODEL, PAPER, others, by_model=True)
     measured_of = f"substrate ({reads(whose, score.name)})" if whose == PAPER else marked(whose)
     return _Row(score, measured_of, whose, others, by_model=False)
 
@@ -236,8 +236,8 @@ def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     first = benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
-    told = {rival: read_told(workspace.data / rival) for rival in rivals}
-    models = [f"{rival}: {who.name}" for rival, who in told.items() if who]
+    asked = {rival: read_told(workspace.data / rival) for rival in rivals}
+    models = [f"{rival}: {who.name}" for rival, who in asked.items() if who]
     n, systems = scores[f"{first}/joint"].n, [own(f"{rival}/joint") for rival in rivals]
     made = {"title": benchmarks[0].title, "n": n, "settings": workspace.settings}
     about = caption("by_metric", **made, models=models, systems=[PAPER, *systems])
@@ -255,7 +255,7 @@ def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
             of |= dict.fromkeys(_PAIRED, joint)
             trivial = _constants(workspace, name, "joint")
             here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
-            model = answering.answered[0].model if (answering := told[name]) else NO_MODEL
+            model = answering.answered[0].model if (answering := asked[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
         here |= (judged := _judged_beside(workspace, name, table.labels))
         rows = list(dict.fromkeys([*rows, *judged]))
@@ -329,17 +329,17 @@ def _printed_apart(pair: Comparison) -> dict[str, str]:
 
 def _replies(workspace: Workspace, name: str) -> dict[str, str]:
     """Describe the outcome of a model's replies; empty if no model was asked."""
-    told = read_told(workspace.data / name)
-    if told is None:
+    model = read_told(workspace.data / name)
+    if model is None:
         return {}
     rows = graded(workspace, name)
     lost = sum(row.error is not msgspec.UNSET for row in rows)
-    tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
-    pace = f", {told.seconds:.1f} s a request" if told.seconds else ""
+    tokens = f"{model.prompt_tokens:,} tokens in, {model.completion_tokens:,} out"
+    pace = f", {model.seconds:.1f} s a request" if model.seconds else ""
     cells = (
         f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
-        f"{told.agreed:,} of {told.repeated:,}",
-        f"{told.requests:,} requests, {tokens}{pace}",
+        f"{model.agreed:,} of {model.repeated:,}",
+        f"{model.requests:,} requests, {tokens}{pace}",
     )
     return dict(zip(REPLIES, cells, strict=True))
 

@@ -54,10 +54,8 @@ def why_not(score: Score, system: str) -> str:
     return ""
 
 
-def difference(score: Score, system: str) -> float | None:
-    """The measured number minus a system's, in percentage points; ``None`` if they are not comparable."""
-    if why_not(score, system) or score.accuracy is None:
-        return None
+def difference(score: Score, system: str) -> float:
+    """The measured number minus a system's, in percentage points, where :func:`why_not` gives no reason."""
     return 100 * score.correct / score.n - published().accuracies(score.name)[system].value
 
 
@@ -72,8 +70,8 @@ def compared_cell(score: Score, system: str, named: bool = False) -> str:
         return NOT_REPORTED
     if reason:
         return f"not compared: {reason}"
-    value = difference(score, system)
-    return f"{value:+.2f} pp" + (f" vs. {published().systems[system].title}" if named else "")
+    rival = f" vs. {published().systems[system].title}" if named else ""
+    return f"{difference(score, system):+.2f} pp{rival}"
 
 
 def rivals(name: str) -> list[str]:
