@@ -1,6 +1,8 @@
 """A cache of the parts and drawings of a report, keyed by the hash of their inputs.
 
-The cache is in `.dagster/shown/`, outside git. A damaged part is made again.
+The cache is in `.dagster/shown/`, outside git. A damaged part is made again. :meth:`PartCache.part` keeps a
+part under the inputs that its caller names, :func:`cached_parts` a benchmark's parts under the records of
+its answers.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
     exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
     domains, both = domains_of(), examples.asked_of_both(workspace, [example for _, example in worked])
     drawings = {"cross-domain": diagrams.cross_domain(domains, sizes.lines_reached(survey, unfold))}
-    drawings |= {of.name: DRAWN[exhibit.drawn][1](shown) for of, exhibit, shown in exhibits}
+    drawings |= {of.name: DRAWN[exhibit.drawn][1](content) for of, exhibit, content in exhibits}
     drawings |= {"models": diagrams.parametric(both)} if both else {}
     (out / "figures").mkdir()
     for name, drawing in drawings.items():

@@ -1,4 +1,9 @@
-"""The tables: the paper's results as measured here, each with a caption about its data."""
+"""The layouts of the tables of results; each table has a caption about its data.
+
+A layout is a function from a table's declaration, its benchmarks, their scores and the workspace. It makes
+columns, each of which turns a score, or a row of the layout's own, into a cell. :data:`LAYOUTS` names all;
+the layouts of official data are in :mod:`.official`.
+"""
 
 from __future__ import annotations
 
@@ -127,8 +132,8 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     known = (SOURCES[name] for name in source_names)
     sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]
     by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
-    asked = {name: read_told(workspace.data / name) for name in by_model}
-    models = [f"{name}: {who.name}" for name, who in asked.items() if who]
+    answering = {name: read_told(workspace.data / name) for name in by_model}
+    models = [f"{name}: {who.name}" for name, who in answering.items() if who]
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     papers = [PAPER, *(who for who in published().systems if who in others)]
     about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, models=models)
@@ -147,7 +152,7 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     ]
     rows: list[_Row | dict[str, str]] = []
     for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
-        model = asked.get(benchmark.name)
+        model = answering.get(benchmark.name)
         rows += (_number_row(scores[name], benchmark, model) for name in benchmark.numbers)
         for label, *cells in _beside(benchmark, workspace) if model else ():
             heads = (column.head for column in columns)
@@ -236,8 +241,8 @@ def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     first = benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
-    asked = {rival: read_told(workspace.data / rival) for rival in rivals}
-    models = [f"{rival}: {who.name}" for rival, who in asked.items() if who]
+    answering = {rival: read_told(workspace.data / rival) for rival in rivals}
+    models = [f"{rival}: {who.name}" for rival, who in answering.items() if who]
     n, systems = scores[f"{first}/joint"].n, [own(f"{rival}/joint") for rival in rivals]
     made = {"title": benchmarks[0].title, "n": n, "settings": workspace.settings}
     about = caption("by_metric", **made, models=models, systems=[PAPER, *systems])
@@ -255,7 +260,7 @@ def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
             of |= dict.fromkeys(_PAIRED, joint)
             trivial = _constants(workspace, name, "joint")
             here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
-            model = answering.answered[0].model if (answering := asked[name]) else NO_MODEL
+            model = transcript.answered[0].model if (transcript := answering[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
         here |= (judged := _judged_beside(workspace, name, table.labels))
         rows = list(dict.fromkeys([*rows, *judged]))
