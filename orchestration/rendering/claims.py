@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-import jinja2
 from msgspec.structs import replace
 
 from orchestration.ledger.pinned import pinned_cells
@@ -14,7 +13,7 @@ from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
 from orchestration.registry import TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.conclusion import counts_in_words
-from orchestration.rendering.page import claim_page, label
+from orchestration.rendering.page import claim_page, label, templates
 from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
@@ -70,16 +69,14 @@ def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Clai
             yield f"{of.claim}: here {of.measured}"
 
 
-def write_claims(
-    jinja: jinja2.Environment, profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, str], out: Path
-) -> None:
+def write_claims(profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, str], out: Path) -> None:
     """Write a page for each claim.
 
     Args:
         there: the kind of data of each number that has a page in this report.
     """
     (out / "claims").mkdir()
-    template = jinja.get_template("claim.html.j2")
+    template = templates().get_template("claim.html.j2")
     for of in now:
         judged = claims().claims[of.name].statement
         page = template.render(profile=profile, claim=of, judged=judged, there=there, SIGNS=SIGNS, up="../")

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import msgspec
 import pyoxigraph as ox
 
@@ -17,6 +16,7 @@ from orchestration.benchmarks.benchmark import Explained
 from orchestration.lineage.explain import ExplainedRow, by_scene, each_here, explain_case
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.diagrams import AskedOfBoth
+from orchestration.rendering.page import templates
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import conversations
@@ -104,9 +104,7 @@ def pictured(benchmark: Explained, answer: ExplainedRow) -> WorkedExample:
     return WorkedExample(answer.name, why, row, *benchmark.picture(answer.case, why, row))
 
 
-def write_states(
-    jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path
-) -> None:
+def write_states(profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path) -> None:
     """Write the page of states and its data: the logs of answers, with forks and other arms by name.
 
     A log that two examples share is written once. ``parent`` is the digest of the log that it was forked
@@ -121,7 +119,7 @@ def write_states(
             by_digest.setdefault(log.digest, {**described, "triples": spans_of(why, log)})
     logs = list(by_digest.values())
     (out / "states.js").write_text(f"states({msgspec.json.encode(logs).decode()})\n", "utf-8")
-    page = jinja.get_template("states.html.j2").render(profile=profile, logs=logs)
+    page = templates().get_template("states.html.j2").render(profile=profile, logs=logs)
     (out / "states.html").write_text(page, "utf-8")
 
 

@@ -7,12 +7,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
-import jinja2
-
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.answers import Answers, Wrong
-from orchestration.rendering.page import NAMED, answers_page, number_page
+from orchestration.rendering.page import NAMED, answers_page, number_page, templates
 from orchestration.rendering.part_cache import PartCache
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.scores import Score
@@ -22,15 +20,10 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 
 def write_numbers(
-    jinja: jinja2.Environment,
-    lineage: Lineage,
-    scores: Scores,
-    answered: Mapping[str, Answers],
-    out: Path,
-    cache: PartCache,
+    lineage: Lineage, scores: Scores, answered: Mapping[str, Answers], out: Path, cache: PartCache
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
-    template = jinja.get_template("number.html.j2")
+    template = templates().get_template("number.html.j2")
 
     def write(benchmark: str, folder: Path) -> None:
         (folder / "numbers").mkdir(exist_ok=True)

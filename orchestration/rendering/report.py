@@ -108,7 +108,7 @@ def write_report(
     Returns:
         The counts of numbers, answers and explained answers.
     """
-    jinja, lineage = templates(), Lineage(workspace, known=known)
+    lineage = Lineage(workspace, known=known)
     explain_cases = explain_cases or partial(each_here, workspace)
     cache = cache or PartCache(workspace.root, write_report)
     keep = cached_parts(workspace, known or {}, cache)
@@ -126,12 +126,12 @@ def write_report(
         videos = write_scenes(workspace, explain_cases, out, keep)
         content = rest.result()
     by_name = {answers.benchmark.name: answers for answers in answered}
-    write_numbers(jinja, lineage, scores, by_name, out, cache)
-    claims.write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
-    examples.write_states(jinja, workspace.settings.profile, content["worked"], out)
+    write_numbers(lineage, scores, by_name, out, cache)
+    claims.write_claims(workspace.settings.profile, content["claims"], content["measured"], out)
+    examples.write_states(workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
-    page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
+    page = templates().get_template("report.html.j2").render(answered=answered, videos=videos, **content)
     cache.forget()
     (out / "index.html").write_text(page, "utf-8")
     return {
