@@ -71,20 +71,19 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
-def write_answers(workspace: Workspace, explain_cases: Each, out: Path, keep: Keep) -> list[Answers]:
+def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
         explain_cases: explains the answers, which takes most of the time: meanwhile the page of another
             benchmark is written.
-        out: the report's folder.
         keep: makes a benchmark's part, or knows it.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
 
     def made(benchmark: Benchmark, file: Path) -> Answers:
         write = partial(_write, workspace, explain_cases, wordings, benchmark, file)
-        subsets, limit, wrong = keep("answers", benchmark, file, write, out)
+        subsets, limit, wrong = keep("answers", benchmark, write)
         counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
         return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
 

@@ -87,26 +87,30 @@ def _read(place: Path) -> tuple[str, Any] | None:
         return None
 
 
-Keep = Callable[[str, Benchmark, Path, Callable[[Path], Any], Path], Any]
-"""A function that returns a benchmark's part, cached or made from a file. It takes the name of the part, the
-benchmark, the file, the function that makes it and the folder for its pages.
+Keep = Callable[[str, Benchmark, Callable[[Path], Any]], Any]
+"""A function that returns a part about a benchmark's answers, cached or made. It takes the name of the part,
+the benchmark, and the function that makes it in a folder.
 """
 
 
-def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache) -> Keep:
+def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache, out: Path) -> Keep:
     """Cache parts under the inputs of their benchmark's answers, as the ledger records them.
 
     The key holds the parameters and outs of the answers' stage and of the stages that it needs. If the ledger
     lacks one of them, the part is made each time.
+
+    Args:
+        out: the folder for the pages of all parts.
     """
     records = read_records(workspace)
 
-    def keep(part: str, benchmark: Benchmark, file: Path, make: Callable[[Path], Any], out: Path) -> Any:
+    def keep(part: str, benchmark: Benchmark, make: Callable[[Path], Any]) -> Any:
         ways = needed(stages, [f"{benchmark.name}/answers"])
         if not ways or not records.keys() >= {*ways}:
             return make(out)
         made = {name: (records[name].parameters, records[name].outs) for name in ways}
-        shows = part, benchmark.name, workspace.settings.profile, sha256(file), made
+        answers = sha256(workspace.answers(benchmark.name))
+        shows = part, benchmark.name, workspace.settings.profile, answers, made
         return cache.part(shows, make, out)
 
     return keep

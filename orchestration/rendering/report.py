@@ -111,7 +111,7 @@ def write_report(
     lineage = Lineage(workspace, known=known)
     explain_cases = explain_cases or partial(each_here, workspace)
     cache = cache or PartCache(workspace.root, write_report)
-    keep = cached_parts(workspace, known or {}, cache)
+    keep = cached_parts(workspace, known or {}, cache, out)
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
@@ -122,8 +122,8 @@ def write_report(
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as pool:  # the answers are made meanwhile
         rest = pool.submit(_content, workspace, scores, out, cache)
-        answered = write_answers(workspace, explain_cases, out, keep)
-        videos = write_scenes(workspace, explain_cases, out, keep)
+        answered = write_answers(workspace, explain_cases, keep)
+        videos = write_scenes(workspace, explain_cases, keep)
         content = rest.result()
     by_name = {answers.benchmark.name: answers for answers in answered}
     write_numbers(lineage, scores, by_name, out, cache)

@@ -29,15 +29,15 @@ class ScenePage(NamedTuple):
     stages: Counter[str]
 
 
-def write_scenes(workspace: Workspace, explain_cases: Each, out: Path, keep: Keep) -> list[ScenePage]:
-    """Write the pages of all benchmarks that give some and have answers, into the report's folder."""
+def write_scenes(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[ScenePage]:
+    """Write the pages of all benchmarks that give some and have answers."""
     profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
         file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             make = partial(_write, explain_cases, benchmark, pages, profile, file)
-            for scene, place, wrong, stages in keep(pages.folder, benchmark, file, make, out):
+            for scene, place, wrong, stages in keep(pages.folder, benchmark, make):
                 written.append(ScenePage(scene, place, wrong, Counter(stages)))
     return written
 
