@@ -39,8 +39,8 @@ _NO_RESULT = re.compile(
 )
 """Keys that say where a run computes or where its files come from; no result depends on them."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-NOT_EXPERIMENTS = ("pinned", "workspace")
-"""Names that comparisons reserve; no experiment may have them."""
+PINNED, WORKSPACE = NOT_EXPERIMENTS = ("pinned", "workspace")
+"""Names that comparisons reserve: for the pinned results, and for those in the working tree."""
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:

@@ -17,8 +17,9 @@ PARAMETERS_FILE = "params.yaml"
 _CHECKOUT = Path(__file__).resolve().parents[1]
 REAL = "SUBSTRATE_REAL"
 """The environment variable that names the folder of official files; it overrides `real.folder`."""
+MODEL_URL = "SUBSTRATE_MODEL_URL"
+"""The environment variable with the URL of a language model's server."""
 T = TypeVar("T")
-Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 
@@ -29,17 +30,17 @@ def _about(text: str) -> msgspec.Meta:
 
 
 def find_root() -> Path:
-    """Find the project folder: the nearest parent folder with a ``params.yaml``, else the folder of this
-    code.
+    """Find the project folder: the nearest parent folder with a ``params.yaml`` and a ``workspace.yaml``,
+    else the folder of this code.
 
     Raises:
         ParameterError: there is no such folder.
     """
     here = Path.cwd()
     for folder in (here, *here.parents, _CHECKOUT):
-        if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
+        if all((folder / name).is_file() for name in (PARAMETERS_FILE, "workspace.yaml")):
             return folder
-    hint = f"Run this inside a checkout, where {PARAMETERS_FILE} lies"
+    hint = f"Run this inside a checkout, which has {PARAMETERS_FILE} and workspace.yaml"
     raise ParameterError("no project here", where=(here,), hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""A stage: output files and the function that makes them. Dagster runs stages, and DVC pins their files."""
+"""A stage: output files and the function that makes them. Dagster runs stages, and DVC keeps their files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.code import Declared, code_of
+from orchestration.settings import MODEL_URL
 
-SERVER = "SUBSTRATE_MODEL_URL"
-"""The environment variable with the URL of a language model's server."""
 Run = Callable[..., dict[str, Any]]
 """From the workspace and a new path for each out to the metadata of the materialisation."""
 
@@ -65,7 +64,7 @@ class Stage(Declared):
     @property
     def always(self) -> bool:
         """True if it must run even if no input changed: a server may answer more."""
-        return self.asks and bool(os.environ.get(SERVER))
+        return self.asks and bool(os.environ.get(MODEL_URL))
 
     @property
     def calls(self) -> tuple[Callable[..., Any], ...]:

@@ -17,7 +17,7 @@ from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
 from orchestration.ledger.manifest import read_manifest
 from orchestration.ledger.outcomes import last_outcome, record_outcome, source_digest
-from orchestration.settings import PARAMETERS_FILE, REAL, find_root
+from orchestration.settings import MODEL_URL, PARAMETERS_FILE, REAL, find_root
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
@@ -117,17 +117,17 @@ def reproduced(
 def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
     """Serve the model of a run of one baseline, if no server is named and the model is installed."""
     from orchestration.benchmarks.baselines import LanguageModel
-    from orchestration.models.client import URL
     from orchestration.project import open_workspace
     from orchestration.registry import BENCHMARKS
     from substrate.baselines.parameters import SMOLLM2
     from substrate.baselines.serving import available, served
 
-    if isinstance(BENCHMARKS.get(only or ""), LanguageModel) and not os.environ.get(URL) and available():
+    of_model = isinstance(BENCHMARKS.get(only or ""), LanguageModel)
+    if of_model and not os.environ.get(MODEL_URL) and available():
         settings = open_workspace(profile, overrides=tuple(overrides)).settings
         if getattr(settings.of("baselines"), only or "").model == SMOLLM2:
-            os.environ[URL] = until.enter_context(served())
-            until.callback(os.environ.pop, URL)
+            os.environ[MODEL_URL] = until.enter_context(served())
+            until.callback(os.environ.pop, MODEL_URL)
 
 
 def _run(

@@ -195,7 +195,8 @@ def accept(
     """
     from orchestration.base.project_lock import project_lock
     from orchestration.ledger.acceptance import accept_results, proposed
-    from orchestration.ledger.verdicts import PROFILES, changed_verdicts, pin_verdicts, verdicts_here
+    from orchestration.ledger.outcomes import DECIDING
+    from orchestration.ledger.verdicts import changed_verdicts, pin_verdicts, verdicts_here
     from orchestration.project import is_usual, open_workspace
     from orchestration.rendering.drift import change_lines
     from orchestration.stages.graph import stages_in
@@ -213,7 +214,7 @@ def accept(
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
             accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
-            if workspace.settings.profile in PROFILES:
+            if workspace.settings.profile in DECIDING:
                 pin_verdicts(workspace.root, verdicts)
     done = "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(acceptance.stages)}", *acceptance.stages]

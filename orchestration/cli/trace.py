@@ -14,7 +14,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import drawn, wrapped
 from orchestration.scoring.claims import claims
 from orchestration.scoring.published import FILE, MINUS
-from orchestration.settings import flattened
+from orchestration.settings import MODEL_URL, flattened
 from substrate.base.errors import ParameterError
 from substrate.cli.console import give
 from substrate.cli.notices import ours
@@ -154,11 +154,11 @@ def _going_on(number: str, profile: str) -> str:
     command = f"`substrate reproduce --profile {profile}{'' if compared else f' --only {of}'}` measures it"
     if not any(name in BENCHMARKS and BENCHMARKS[name].by_model for name in (of, other)):
         return f"{command}, where the profile has its data (docs/how-to-bring-data.md)"
-    return f"{command}, where SUBSTRATE_MODEL_URL names a server (docs/how-to-compare-a-model.md)"
+    return f"{command}, where {MODEL_URL} names a server (docs/how-to-compare-a-model.md)"
 
 
 def _lineage(workspace: Workspace) -> Lineage:
-    from orchestration.stages.graph import stages_in  # it imports Dagster, which a list does not need
+    from orchestration.stages.graph import stages_in  # slow: it builds every stage
 
     return Lineage(workspace, known=stages_in(workspace))
 

@@ -1,7 +1,7 @@
 """Asset checks: conditions that an asset must meet, and facts for its reader.
 
-They only read files and start no process, so that a run of dozens of stages can afford them; the logs of an
-experiment that was made before are an exception, since its tables are built again to be read.
+They read files, and start no process but git, so that a run of dozens of stages can afford them. The logs of
+an experiment that was made before are an exception: to be read, its tables are built again.
 """
 
 from __future__ import annotations

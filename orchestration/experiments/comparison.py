@@ -18,13 +18,12 @@ from orchestration.ledger.drift import Cause, causes, with_code
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.pinned import read_pins, with_results
 from orchestration.ledger.records import read_records
-from orchestration.project import open_workspace
+from orchestration.project import PINNED, WORKSPACE, open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Count, count_of
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 
-PINNED, WORKSPACE = "pinned", "workspace"
 _FIRST = ("parameter", "input", "code", "environment", "unknown")
 
 

@@ -2,7 +2,8 @@
 and the versions of the changed stages; a check finds changes of the pins that lack such a line.
 
 The pins hold the numbers, and git holds the earlier pins, so no line repeats them. The form of a line is
-:class:`~orchestration.ledger.soundness.Acceptance`.
+:class:`~orchestration.ledger.soundness.Acceptance`; it stands there because that module checks the lines, and
+this one imports it.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> li
     inner = sorted(changed(old.files, new.files))
     for out, pair in changed(old.outs, new.outs).items():
         kind = "input" if out.startswith("data/") else "file"
-        for name in (None not in pair and [name for name in inner if name.startswith(f"{out}/")]) or [out]:
+        within = [name for name in inner if name.startswith(f"{out}/")] if None not in pair else []
+        for name in within or [out]:
             was, is_ = ({**made.outs, **made.files}.get(name, NOTHING) for made in (old, new))
             at = apart_at(old.lines.get(name), new.lines.get(name))
             apart.append(Difference(stage, kind, name + at, short(was), short(is_), here))

@@ -34,8 +34,8 @@ DVC_YAML = "dvc.yaml"
 _METRICS = "artifacts/{profile}/metrics/"
 # The folder of the files that say of each stage what of its code changed since it ran.
 _CODE = "artifacts/{profile}/.code"
-# The file that DVC's stage `code` makes when it wrote the others. It always says the same, and so the lock
-# has nothing of the code.
+# The file that DVC's stage `code` makes when it wrote the others. Its content never changes, so no hash of
+# code enters the lock.
 _LOOKED = f"{_CODE}/looked"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 # DVC warns of an empty file.
@@ -66,8 +66,8 @@ def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
         inputs.append(_LOOKED)  # the other stages read a stage that reads it
     metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
-        # The environment's own command, whether or not it has been activated; the name last, and a lock
-        # has it on a line.
+        # The environment's own command, whether or not it has been activated. The stage's name comes last,
+        # so that in dvc.lock it stays on one line.
         "cmd": f"PATH=.venv/bin:$PATH substrate materialize --force --profile ${{profile}} {stage.name}",
         "deps": sorted(map(_dvc_path, inputs)),
         "params": [_dvc_path(key) for key in stage.parameters],
@@ -112,7 +112,7 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
 
 
 def commit(root: Path, *targets: str) -> None:
-    """Record the present files as the pins; by default of all targets.
+    """Record the present files in DVC's entries and in its cache; by default of all targets.
 
     Raises:
         PinError: DVC fails.
@@ -134,7 +134,7 @@ def forget(root: Path, stages: Stages) -> None:
 
 
 def commit_verified(root: Path, suspects: Iterable[str]) -> None:
-    """Record the present files as the pins of all targets, and verify suspect files of DVC by it.
+    """Record the present files in DVC's entries of all targets, and verify suspect files of DVC by it.
 
     A file that differs from its seal is sound only if DVC writes the same bytes again from the present files,
     as after an interrupted acceptance.

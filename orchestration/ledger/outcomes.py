@@ -10,24 +10,30 @@ This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from orchestration.code import PACKAGES
 from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
+from orchestration.settings import MODEL_URL
 from substrate.base.files import sha256
+
+if TYPE_CHECKING:
+    from orchestration.scoring.published import Kind
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 # The prefix of names of files in the checkout that runs, wherever the project is.
 _OF_CODE = "code:"
-OF_CLAIMS = ("pins/real.json", "pins/sample.json", "pins/beyond.json")
-"""The pins of the results that decide the paper's claims, which the report of any profile shows."""
+DECIDING: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
+"""The profiles whose pinned results decide the paper's claims, and the kind of their data."""
+OF_CLAIMS = tuple(f"pins/{profile}.json" for profile in DECIDING)
+"""The pins of these profiles, which the report of any profile shows."""
 # Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
-_ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
+_ELSEWHERE = (MODEL_URL, "DVC_EXP_BASELINE_REV")
 # No run is made again for these.
 _PASSED_OVER = {"__pycache__", Path(LEDGER).name}
 _SOURCES = (*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml")

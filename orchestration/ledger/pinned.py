@@ -102,13 +102,22 @@ def with_results(made: Made, paths: Mapping[str, Path]) -> Made:
 
 def _row(numbered: tuple[int, bytes]) -> PinnedRow:
     number, line = numbered
-    digest = hashlib.sha256(line).hexdigest()[:_SHORT]
+    digest = short_digest(hashlib.sha256(line).hexdigest())
     try:
         row = decode(line)
     except NOT_JSON:
         return PinnedRow("", f"line {number}", "", "not readable", None, None, "", digest)
     fields = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
-    return PinnedRow(*fields, row.log.removeprefix("sha256:")[:_SHORT], digest)
+    return PinnedRow(*fields, short_digest(row.log), digest)
+
+
+def short_digest(digest: str) -> str:
+    """Return the digits of a log's or row's digest that the pins have.
+
+    >>> short_digest("sha256:0123456789abcdef")
+    '01234567'
+    """
+    return digest.removeprefix("sha256:")[:_SHORT]
 
 
 class _Cells(msgspec.Struct):

@@ -14,8 +14,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger import dvc, manifest, pinned
 from orchestration.ledger.digests import apart_at, line_digests
-from orchestration.ledger.verdicts import PINNED as VERDICTS
-from orchestration.ledger.verdicts import pinned_verdicts
+from orchestration.ledger.verdicts import VERDICTS, pinned_verdicts
 from orchestration.stage import Stages
 from substrate.base.inputs import NOT_JSON
 

@@ -17,7 +17,8 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.manifest import Made, Pins, changed, put, version_of
-from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
+from orchestration.ledger.outcomes import DECIDING
+from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name, short_digest
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
@@ -27,10 +28,7 @@ from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.workspace.folders import Workspace
 from substrate.base.inputs import NOT_JSON
 
-PROFILES: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
-"""The profiles whose pinned results decide, and the kind of their data."""
-PINNED = "pins/claims.json"
-_SHORT = 8
+VERDICTS = "pins/claims.json"
 
 
 class Results(NamedTuple):
@@ -61,8 +59,9 @@ class Results(NamedTuple):
             return (row for row in self.rows(benchmark.name) if counts_for(row, number))
 
         def answers() -> dict[tuple[str, str], Any]:
-            short = ((row, row.log.removeprefix("sha256:")[:_SHORT]) for row in rows())
-            return {(str(row.scene), str(row.question)): (row.predicted, log) for row, log in short}
+            return {
+                (str(row.scene), str(row.question)): (row.predicted, short_digest(row.log)) for row in rows()
+            }
 
         def clusters() -> list[tuple[int, int]]:
             # As in the tables: official intervals take scenes for independent, others each question.
@@ -103,7 +102,7 @@ def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
 
     def counts(number: str) -> tuple[int, int, Kind] | None:
         made = stages.get(f"{number.partition('/')[0]}/scores", Made())
-        return (*made.scores[number], PROFILES[profile]) if number in made.scores else None
+        return (*made.scores[number], DECIDING[profile]) if number in made.scores else None
 
     @cache
     def rows(benchmark: str) -> list[Any]:
@@ -125,7 +124,7 @@ def verdicts(root: Path, *first: Results) -> list[ClaimVerdict]:
 
     The numbers of a claim come from one profile: the first that has the most of them.
     """
-    every = [*first, *(of_pins(root, profile) for profile in PROFILES)]
+    every = [*first, *(of_pins(root, profile) for profile in DECIDING)]
 
     def finder(official: bool, numbers: Iterable[str | None]) -> Find:
         names = [*filter(None, numbers)]
@@ -164,7 +163,7 @@ def _short(of: ClaimVerdict) -> str:
 def pinned_verdicts(root: Path) -> dict[str, str]:
     """Read the pinned verdicts; none if there is no readable file."""
     try:
-        return msgspec.json.decode((root / PINNED).read_bytes(), type=dict[str, str])
+        return msgspec.json.decode((root / VERDICTS).read_bytes(), type=dict[str, str])
     except (OSError, *NOT_JSON):
         return {}
 
@@ -172,12 +171,12 @@ def pinned_verdicts(root: Path) -> dict[str, str]:
 def pin_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> None:
     """Write verdicts as the pinned ones."""
     lines = msgspec.json.format(msgspec.json.encode({of.name: _short(of) for of in now}), indent=1)
-    put(root / PINNED, lines + b"\n")
+    put(root / VERDICTS, lines + b"\n")
 
 
 def changed_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> list[Difference]:
     """Return the verdicts that differ from the pinned ones; none if no verdict is pinned."""
-    if not (root / PINNED).is_file():
+    if not (root / VERDICTS).is_file():
         return []
     was, is_ = pinned_verdicts(root), {of.name: _short(of) for of in now}
     return [

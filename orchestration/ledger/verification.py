@@ -18,7 +18,8 @@ from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.digests import differing, with_details
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
+from orchestration.ledger.outcomes import DECIDING
+from orchestration.ledger.verdicts import changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, computable
@@ -120,7 +121,7 @@ def verify_profile(
                 )
     named = {(difference.stage, difference.what) for difference in faults}
     unlike = drift.differences(pins, now) + drift.differences(here, now, here=True)
-    if profile in PROFILES:
+    if profile in DECIDING:
         unlike += changed_verdicts(root, verdicts(root, of_pins(root, profile, now)))
     return Report(
         profile=profile,

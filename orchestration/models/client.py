@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from orchestration.base import http
 from orchestration.base.secrets_out import hide
 from orchestration.models.transcript import Answerer, Reply
+from orchestration.settings import MODEL_URL
 from substrate.base.errors import SubstrateError
 from substrate.base.inputs import NOT_JSON
 from substrate.baselines.model import Message, ReplyError, Request
@@ -32,7 +33,7 @@ from substrate.baselines.parameters import Baseline
 if TYPE_CHECKING:
     import httpx
 
-URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
+KEY = "SUBSTRATE_MODEL_KEY"
 _REFUSED_FORMAT = frozenset({400, 422})
 
 # These libraries log the address of each request.
@@ -59,7 +60,7 @@ class Endpoint:
             raise ModelError(f"{KEY} has characters that no header allows", hint=hint)
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
             hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
-            raise ModelError(f"{URL} is not an address", hint=hint)
+            raise ModelError(f"{MODEL_URL} is not an address", hint=hint)
         self.completions = parsed
         self.models = httpx.URL(f"{url.rstrip('/')}/models")
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -75,7 +76,7 @@ class Endpoint:
 def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
     """Return the server that the environment names, if any."""
     environment = os.environ if environment is None else environment
-    return Endpoint(environment[URL], environment.get(KEY, "")) if environment.get(URL) else None
+    return Endpoint(environment[MODEL_URL], environment.get(KEY, "")) if environment.get(MODEL_URL) else None
 
 
 class _RefusedError(Exception):
@@ -178,7 +179,7 @@ class Client:
         try:
             return http.persist(once, self._patience, self._clock)
         except http.GivenUpError as error:
-            hint = f"Check {URL}, or run again later: what was answered is kept"
+            hint = f"Check {MODEL_URL}, or run again later: what was answered is kept"
             raise ModelError(f"the model's server {error}", hint=hint) from None
 
     def _in_some_format(self, request: Request, patience: http.Patience) -> Reply:
@@ -190,7 +191,7 @@ class Client:
             reply = self._try(request, patience, "text")
         except _RefusedError as error:
             hint = (
-                f"Look at the log of the server at {URL}: the request may be longer than the model's "
+                f"Look at the log of the server at {MODEL_URL}: the request may be longer than the model's "
                 "context, or hold a picture that it cannot see"
             )
             raise ModelError(str(error), hint=hint) from None
@@ -262,11 +263,11 @@ class Client:
                 server = tag.removeprefix("server:")
         if reply.model and reply.model not in (wanted.model, wanted.answers_as):
             told = f"the server says that {self._server.hide(reply.model)} answered"
-            hint = f"Serve the model at {URL}, or allow that name with `answers_as` in params.yaml"
+            hint = f"Serve the model at {MODEL_URL}, or allow that name with `answers_as` in params.yaml"
             raise ModelError(f"{wanted.model} was asked, and {told}", hint=hint)
         if weights and wanted.revision.startswith("sha256:") and weights != wanted.revision:
             asked = f"{wanted.model} was asked with the weights {wanted.revision}"
-            hint = f"Serve those weights at {URL}, or name the revision in params.yaml"
+            hint = f"Serve those weights at {MODEL_URL}, or name the revision in params.yaml"
             raise ModelError(f"{asked}, and the server has {weights}", hint=hint)
         quantisation = known.meta.ftype if known and known.meta else ""
         return Answerer(reply.model or "", reply.system_fingerprint or "", server, quantisation, weights)
@@ -280,11 +281,11 @@ class Client:
         what = f"the model's server refuses the request (HTTP {status}): {text}"
         if status in _REFUSED_FORMAT:
             raise _RefusedError(what)
-        raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))
+        raise ModelError(what, hint=_HINTS.get(status, f"Check {MODEL_URL}"))
 
 
 _HINTS = dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes") | {
-    404: f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
+    404: f"Set {MODEL_URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
     "server has"
 }
 

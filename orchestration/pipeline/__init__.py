@@ -1,1 +1,1 @@
-"""The earlier name of three rooms (`spark`, `stages`, `dagster`), for scripts that import from it."""
+"""The earlier name of three rooms (`spark`, `stages`, `dagster`), for scripts outside this repository."""

@@ -1,4 +1,7 @@
-"""The earlier place of :func:`orchestration.dagster.instance.instance`, for scripts."""
+"""The earlier place of :func:`orchestration.dagster.instance.instance`.
+
+Scripts outside this repository import it from here.
+"""
 
 from orchestration.dagster.instance import instance
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import pinned_cells
-from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
+from orchestration.ledger.verdicts import of_files, of_pins
 from orchestration.registry import TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.conclusion import counts_in_words
@@ -39,7 +40,7 @@ def lead(now: Sequence[ClaimVerdict]) -> str:
 
 def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     """Yield the rows of the plot: a label, and a score on official data with the published figures."""
-    results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in PROFILES)]
+    results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in DECIDING)]
     for number, (words, beside) in claims().plot.items():
         found = next(filter(None, (of.find(True, number) for of in results)), None)
         if found:

@@ -13,6 +13,7 @@ from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.own_files import write_rows
 from orchestration.models import asking, client, transcript
+from orchestration.settings import MODEL_URL
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import TRANSCRIPT, parts_of
@@ -86,7 +87,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
         requests = asking.record(parts, baseline, settings, server, replies, watch=watch)
     records = transcript.read_transcript(replies)
     if not records:
-        lacks = "baselines.images names no folder of photographs" if blind else f"{client.URL} is not set"
+        lacks = "baselines.images names no folder of photographs" if blind else f"{MODEL_URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
     parts, _ = parts_of(model, workspace, pictures_of(records))
     try:

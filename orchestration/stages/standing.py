@@ -35,8 +35,10 @@ class Standing(NamedTuple):
     known: Made | None
 
     def explained(self, made: Made) -> bool:
-        """Tell whether outs made now may differ from their pin: their inputs changed, or a second computation
-        gave the same bytes.
+        """Tell whether the outs of a stage that had to run (``how`` is empty) may differ from their pin.
+
+        They may if their inputs changed, or if they were computed twice from the same inputs, for the reason
+        ``why``.
         """
         return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 

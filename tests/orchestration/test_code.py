@@ -32,9 +32,9 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
 from orchestration.ledger.manifest import read_manifest
 from orchestration.lineage.explain import each_here
-from orchestration.models.client import URL
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
+from orchestration.settings import MODEL_URL
 from orchestration.stage import Stage
 from orchestration.stages import result_stages
 from orchestration.stages.graph import STAGES
@@ -282,7 +282,7 @@ def project(
         (root / "photographs" / f"{image}.jpg").write_bytes(b"\xff\xd8 picture %d" % image)
     with pytest.MonkeyPatch.context() as patch, model_server(some_answer) as server:
         patch.chdir(root)
-        patch.setenv(URL, server.url)
+        patch.setenv(MODEL_URL, server.url)
         patch.setenv("SUBSTRATE_MODEL_KEY", KEY)
         yield Project()
 
