@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,11 @@ def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) 
 def is_usual(workspace: Workspace) -> bool:
     """Tell whether a workspace has the default profile of `params.yaml`, whose files DVC tracks."""
     return workspace.settings.profile == open_workspace().settings.profile
+
+
+def may_pin(workspace: Workspace, overrides: Collection[str]) -> bool:
+    """Tell whether a run may pin its new results: it has the default profile, and nothing is overridden."""
+    return not overrides and is_usual(workspace)
 
 
 def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: str = "") -> Workspace:

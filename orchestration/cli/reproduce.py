@@ -138,8 +138,8 @@ def _run(
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import run_stages
     from orchestration.experiments.experiment import open_experiment
-    from orchestration.ledger import changes, dvc, pinned, records, soundness
-    from orchestration.project import is_usual, open_run
+    from orchestration.ledger import acceptance, changes, pinned, records, soundness
+    from orchestration.project import may_pin, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.conclusion import concluded
     from orchestration.rendering.drift import change_lines
@@ -164,10 +164,10 @@ def _run(
         doing("comparing with the pins")
         reused = [name for name in names if how.get(name) == "reused"]
         drifted: dict[str, str] = {}
-        if not overrides and is_usual(workspace):
-            drifted = dvc.settle(workspace, stages, names, reused)
+        if may_pin(workspace, overrides):
+            drifted = acceptance.pin_new(workspace, stages, names, reused)
         elif not overrides:
-            drifted = dvc.modified(pinned.drift(workspace))
+            drifted = pinned.modified(pinned.apart_from_pins(workspace))
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)

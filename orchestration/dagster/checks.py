@@ -19,8 +19,9 @@ from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
 from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.changes import compare_results
-from orchestration.ledger.drift import causes, differences, with_code
-from orchestration.ledger.pinned import measure, pinned_outs, read_pins
+from orchestration.ledger.differences import causes, differences, with_code
+from orchestration.ledger.digests import digests
+from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
 from orchestration.rendering.drift import change_lines, fenced
@@ -34,7 +35,6 @@ from orchestration.studies.study import Part, Study, counted, parts_of, totals
 from orchestration.workspace.folders import ANSWERS, Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
-from substrate.base.files import sha256
 from substrate.rules.tbox import TBox
 
 LISTED = 20
@@ -157,13 +157,12 @@ def _differing(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[l
     workspace = resource.open()
     require_pins(workspace.root, workspace.settings.profile)
     pins = pinned_outs(workspace.root, workspace.settings.profile)
-    paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
-    held = {name: path for name, path in paths.items() if name in pins}
-    if not held:
+    outs = digests(workspace.paths(stage.outs))
+    new = [out for out in outs if out not in pins]
+    if len(new) == len(outs):
         return None, "not compared: nothing is pinned"
-    new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
-    changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return changed, f"every out is as pinned{new}"
+    besides = f"; {', '.join(new)} had no pin" if new else ""
+    return unlike_pins(pins, outs), f"every out is as pinned{besides}"
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:

@@ -18,9 +18,9 @@ from orchestration.base.project_lock import project_lock
 from orchestration.dagster.keys import box_of, is_apart
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.experiments.experiment import begin, drop, finish
-from orchestration.ledger.dvc import settle
+from orchestration.ledger.acceptance import pin_new
 from orchestration.ledger.soundness import all_faults, require_pins, require_sound
-from orchestration.project import is_usual, open_run
+from orchestration.project import may_pin, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
 from orchestration.stages.graph import EVERY, STAGES, stages_in
 from orchestration.workspace.folders import Workspace
@@ -164,8 +164,8 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                 drop(workspace)
         elif workspace.experiment:
             finish(workspace)
-        elif self.settles and is_usual(workspace) and (workspace.root / ".dvc").is_dir():
-            settle(workspace, stages_in(workspace), made)
+        elif self.settles and may_pin(workspace, self.overrides):
+            pin_new(workspace, stages_in(workspace), made)
 
 
 def _made(instance: dg.DagsterInstance, run: str) -> list[str]:

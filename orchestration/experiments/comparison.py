@@ -13,8 +13,8 @@ import msgspec
 
 from orchestration.experiments.experiment import open_experiment, read_experiment
 from orchestration.ledger.changes import Changes, compare_results
+from orchestration.ledger.differences import Cause, causes, with_code
 from orchestration.ledger.digests import digests
-from orchestration.ledger.drift import Cause, causes, with_code
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.pinned import read_pins, with_results
 from orchestration.ledger.records import read_records

@@ -1,5 +1,7 @@
-"""Deliberate acceptance of new results: each acceptance is a line of `pins/accepted.jsonl` with the reason
-and the versions of the changed stages; a check finds changes of the pins that lack such a line.
+"""What is pinned: after a run, new stages and changed inputs; a changed result only if somebody accepts it.
+
+Each acceptance is a line of `pins/accepted.jsonl` with the reason and the versions of the changed stages; a
+check finds changes of the pins that lack such a line.
 
 The pins hold the numbers, and git holds the earlier pins, so no line repeats them. The form of a line is
 :class:`~orchestration.ledger.soundness.Acceptance`; it stands there because that module checks the lines, and
@@ -18,16 +20,59 @@ import msgspec
 from orchestration.base.git import GitError, git, git_output
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.changes import Changes, compare_results
-from orchestration.ledger.manifest import Made, Pins, changing, put, version_of
+from orchestration.ledger.manifest import Made, Pins, changing, put, read_manifest, version_of
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
-from orchestration.stage import Stages
+from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 
 _SHORT, _COMMIT = 12, 7
+
+
+def pin_new(
+    workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
+) -> dict[str, str]:
+    """After a run, pin new stages and changed inputs, but never a changed result; record them in DVC.
+
+    Args:
+        workspace: the project, in its default profile.
+        stages: every stage there is.
+        ran: the names of the stages that ran.
+        reused: those of them that were not computed; their entries in DVC stay unchanged.
+
+    Returns:
+        The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    bad = pinned.broken(root, profile)
+    dvc.keep_code(workspace, stages)
+    if pinned.pin_name(profile) in bad:
+        return {}
+    drifted, manifest = pinned.apart_from_pins(workspace), read_manifest(ledger_of(workspace))
+    data_drifted = any(path.startswith("data/") for path in drifted)
+    new_in_dvc = dvc.without_entry(root, stages)
+    chosen: list[Stage] = []
+    for stage in (stages[name] for name in ran if name in manifest.stages):
+        repeated = manifest.stages[stage.name].repeats(manifest.pinned.get(stage.name))
+        stands = stage.name in reused and repeated and stage.name not in new_in_dvc
+        held = data_drifted if stage.pinned_by == "data.dvc" else workspace.paths(stage.outs).keys() & drifted
+        if not (stands or held or stage.pinned_by == "nothing"):
+            chosen.append(stage)
+    if chosen:
+        dvc.record(root, chosen, data=not data_drifted)
+        measured = pinned.measure(workspace, stages, chosen, pinned.read_pins(root, profile))
+        pinned.write_pins(workspace, measured, unaccepted=bad)
+    if not drifted:
+        _keep_parameters(workspace)
+    return pinned.modified(drifted)
+
+
+def _keep_parameters(workspace: Workspace) -> None:
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)
 
 
 def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
@@ -135,8 +180,7 @@ def accept_results(
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
     gone = pinned.read_pins(root, profile).keys() - stages.keys()
     pinned.write_pins(workspace, measured, gone=gone, usual=usual)
-    with changing(ledger_of(workspace)) as manifest:
-        manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
+    _keep_parameters(workspace)
 
 
 def since(

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.ledger.drift import GRADES
+from orchestration.ledger.differences import GRADES
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
 from orchestration.ledger.pinned import measure, read_pins
 from orchestration.registry import BENCHMARKS

@@ -1,4 +1,5 @@
-"""DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
+"""DVC: `dvc.yaml` from the asset graph, and the bytes of pinned results in `dvc.lock`, `data.dvc` and DVC's
+cache. Which results are pinned is decided in :mod:`orchestration.ledger.acceptance`.
 
 DVC learns of a stage's code from a file, which says `unchanged` while the code matches the ledger and else
 names the changes. So a change of code makes DVC run the stage, and a change without effect on results leaves
@@ -20,14 +21,12 @@ import yaml
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.ledger import pinned
-from orchestration.ledger.manifest import changed, changing, put, read_manifest
-from orchestration.ledger.records import ledger_of, read_records
+from orchestration.ledger.manifest import changed, put
+from orchestration.ledger.records import read_records
 from orchestration.registry import ABSENT
-from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
-from substrate.base.files import sha256
 
 DVC_YAML = "dvc.yaml"
 # The folder of the files that DVC shows as metrics: one of each benchmark, and so a row.
@@ -111,6 +110,26 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
     put(workspace.path(_LOOKED), b"looked\n")
 
 
+def without_entry(root: Path, stages: Stages) -> set[str]:
+    """Return the names of the stages that `dvc.yaml` has and `dvc.lock` does not."""
+    lock = root / "dvc.lock"
+    entries = read_yaml(lock).get("stages", {}) if lock.is_file() else {}
+    in_dvc = (name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml")
+    return {name for name in in_dvc if _dvc_name(name) not in entries}
+
+
+def record(root: Path, stages: Iterable[Stage], *, data: bool) -> None:
+    """Record the present outs of some stages in `dvc.lock`, and with ``data`` the data in `data.dvc`; do
+    nothing in a project without DVC. Raises errors as :func:`commit`.
+    """
+    names = [_dvc_name(stage.name) for stage in stages if stage.pinned_by == "dvc.yaml"]
+    targets = ["code", *names] if names else []
+    if data and (root / "data.dvc").is_file():
+        targets.append("data.dvc")
+    if targets and (root / ".dvc").is_dir():
+        commit(root, *targets)
+
+
 def commit(root: Path, *targets: str) -> None:
     """Record the present files in DVC's entries and in its cache; by default of all targets.
 
@@ -176,57 +195,3 @@ def check_out(root: Path, outs: Collection[str]) -> None:
 def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command, environment = (sys.executable, *arguments), os.environ | {"DVC_NO_ANALYTICS": "1"}
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-
-
-def settle(
-    workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
-) -> dict[str, str]:
-    """After a run, pin new stages and changed inputs, but never a changed result; export the pins to DVC.
-
-    Args:
-        workspace: the project, in its default profile.
-        stages: every stage there is.
-        ran: the names of the stages that ran.
-        reused: those of them that were not computed; their exported entries stay unchanged.
-
-    Returns:
-        The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
-    """
-    root, profile = workspace.root, workspace.settings.profile
-    bad = pinned.broken(root, profile)
-    keep_code(workspace, stages)
-    if pinned.pin_name(profile) in bad:
-        return {}
-    drifted, manifest = pinned.drift(workspace), read_manifest(ledger_of(workspace))
-    lock = root / "dvc.lock"
-    locked = read_yaml(lock).get("stages", {}) if lock.is_file() else {}
-    data_drifted = any(path.startswith("data/") for path in drifted)
-    settled: list[Stage] = []
-    for stage in (stages[name] for name in ran if name in manifest.stages):
-        in_dvc = stage.pinned_by == "dvc.yaml"
-        repeated = manifest.stages[stage.name].repeats(manifest.pinned.get(stage.name))
-        stands = stage.name in reused and repeated and not (in_dvc and _dvc_name(stage.name) not in locked)
-        held = data_drifted if stage.pinned_by == "data.dvc" else workspace.paths(stage.outs).keys() & drifted
-        if not (stands or held or stage.pinned_by == "nothing"):
-            settled.append(stage)
-    if settled:
-        targets = [_dvc_name(stage.name) for stage in settled if stage.pinned_by == "dvc.yaml"]
-        targets = ["code", *targets] if targets else []
-        if not data_drifted and (root / "data.dvc").is_file():
-            targets.append("data.dvc")
-        if targets and (root / ".dvc").is_dir():
-            commit(root, *targets)
-        pinned.write_pins(
-            workspace,
-            pinned.measure(workspace, stages, settled, pinned.read_pins(root, profile)),
-            unaccepted=bad,
-        )
-    if not drifted:
-        with changing(ledger_of(workspace)) as ledger:
-            ledger.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
-    return modified(drifted)
-
-
-def modified(drifted: dict[str, str]) -> dict[str, str]:
-    """The drifted paths that exist."""
-    return {path: how for path, how in drifted.items() if how == "modified"}

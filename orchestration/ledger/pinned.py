@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import BEYOND
-from orchestration.ledger.digests import OF_LINES, differing, line_digests, with_details
+from orchestration.ledger.digests import OF_LINES, differing, digests, line_digests, with_details
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import fingerprint, ledger_of
 from orchestration.scoring.scores import Score
@@ -268,11 +268,26 @@ def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, st
     return _pin_file(root, profile).stages.get(f"tables/{table}", Made()).cells.get(table, {})
 
 
-def drift(workspace: Workspace) -> dict[str, str]:
-    """Return the pinned paths that drifted, each ``modified`` or ``deleted``."""
-    pinned = pinned_outs(workspace.root, workspace.settings.profile)
-    unlike = differing(workspace.root, dict(sorted(pinned.items())))
-    return {out: "modified" if is_ else "deleted" for out, (_, is_) in unlike.items()}
+def unlike_pins(pins: Mapping[str, str], outs: Mapping[str, str]) -> list[str]:
+    """Return the outs whose digest differs from their pin; an out without a pin is compared with nothing.
+
+    >>> unlike_pins({"a": "00", "b": "11"}, {"a": "00", "b": "22", "c": "33"})
+    ['b']
+    """
+    return [out for out, digest in outs.items() if pins.get(out, digest) != digest]
+
+
+def apart_from_pins(workspace: Workspace) -> dict[str, str]:
+    """Return the pinned paths that differ from their pins, each ``modified`` or ``deleted``."""
+    pins = pinned_outs(workspace.root, workspace.settings.profile)
+    present = digests({out: workspace.root / out for out in pins})
+    unlike = unlike_pins(pins, dict.fromkeys(sorted(pins), "") | present)
+    return {out: "modified" if out in present else "deleted" for out in unlike}
+
+
+def modified(apart: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the paths of :func:`apart_from_pins` that exist."""
+    return {path: how for path, how in apart.items() if how == "modified"}
 
 
 def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:

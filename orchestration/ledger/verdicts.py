@@ -15,7 +15,7 @@ import msgspec
 
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
-from orchestration.ledger.drift import Difference
+from orchestration.ledger.differences import Difference
 from orchestration.ledger.manifest import Made, Pins, changed, put, version_of
 from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name, short_digest

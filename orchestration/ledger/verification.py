@@ -13,9 +13,17 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.ledger import drift, dvc, pinned, soundness
+from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.changes import Changes, compare_results
+from orchestration.ledger.differences import (
+    Cause,
+    Difference,
+    causes,
+    differences,
+    file_differences,
+    with_code,
+)
 from orchestration.ledger.digests import differing, with_details
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.outcomes import DECIDING
@@ -53,9 +61,9 @@ class Report(msgspec.Struct, frozen=True):
 
     profile: str
     recomputed: bool
-    differences: list[drift.Difference]
-    causes: list[drift.Cause] = []
-    unaccepted: list[drift.Cause] = []
+    differences: list[Difference]
+    causes: list[Cause] = []
+    unaccepted: list[Cause] = []
     accepted: list[soundness.Acceptance] = []
     accepted_moved: Changes = Changes()
     since: str = ""
@@ -103,7 +111,7 @@ def verify_profile(
     # Report an unknown commit before computing anything.
     accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
     official = doctored(workspace, SOURCES.values())
-    faults += [drift.Difference("real", "file", name, *hashes) for name, hashes in official.items()]
+    faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
     here = now = pinned.measure(workspace, stages, known=pins)
@@ -116,19 +124,17 @@ def verify_profile(
             except SubstrateError as error:
                 if not faults:
                     raise
-                faults.append(
-                    drift.Difference("verify", "file", "the recomputation", "every stage", str(error))
-                )
+                faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
     named = {(difference.stage, difference.what) for difference in faults}
-    unlike = drift.differences(pins, now) + drift.differences(here, now, here=True)
+    unlike = differences(pins, now) + differences(here, now, here=True)
     if profile in DECIDING:
         unlike += changed_verdicts(root, verdicts(root, of_pins(root, profile, now)))
     return Report(
         profile=profile,
         recomputed=recompute is not None,
         differences=faults + [fault for fault in unlike if (fault.stage, fault.what) not in named],
-        causes=drift.causes(drift.with_code(root, profile, pins, now), now),
-        unaccepted=drift.causes(pins, now, differ=False),
+        causes=causes(with_code(root, profile, pins, now), now),
+        unaccepted=causes(pins, now, differ=False),
         accepted=accepted,
         accepted_moved=compare_results(then, pins),
         since=since or "",
@@ -149,7 +155,7 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
     names = [profile] if profile else names
-    faults = {PARAMETERS_FILE: drift.Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))}
+    faults = {PARAMETERS_FILE: Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))}
     for name in names:
         for fault in find_damage(root, name, stages, storage=root / "storage")[0]:
             faults.setdefault(fault.what, fault)
@@ -168,7 +174,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 def find_damage(
     root: Path, profile: str, stages: Stages, *, storage: Path | None = None, results: bool = True
-) -> tuple[list[drift.Difference], Pins]:
+) -> tuple[list[Difference], Pins]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 
     Args:
@@ -191,16 +197,16 @@ def find_damage(
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), (storage or root) / path
         beside.append((stage, Made(outs={_in_project(root, table): was})))
     faults = [
-        *([] if sound else [drift.Difference("ledger", "file", place, *_MARRED)]),
+        *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
         *(
-            drift.Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
+            Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
             for error in soundness.all_faults(root, profile, stages)
         ),
         *_of_records(root, profile, manifest, pins, stages, place),
         *_apart(root, beside),
     ]
-    named: dict[str, drift.Difference] = {}
+    named: dict[str, Difference] = {}
     for fault in faults:
         named.setdefault(fault.what.partition(", line ")[0], fault)
     return [*named.values()], pins
@@ -208,7 +214,7 @@ def find_damage(
 
 def _apart(
     root: Path, held: Iterable[tuple[str, Made]], left_out: str | tuple[str, ...] = ()
-) -> Iterator[drift.Difference]:
+) -> Iterator[Difference]:
     """Yield the files that differ from their recorded hash, each under its stage; skip missing files whose
     paths begin with ``left_out``.
     """
@@ -219,12 +225,12 @@ def _apart(
             there = {out: is_ for out, (_, is_) in unlike.items() if is_}
             now = with_details(Made(outs=there), {out: root / out for out in there})
             was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in unlike})
-            yield from drift.file_differences(stage, was, now)
+            yield from file_differences(stage, was, now)
 
 
 def _of_records(
     root: Path, profile: str, manifest: Manifest, pins: Pins, stages: Stages, place: str
-) -> Iterator[drift.Difference]:
+) -> Iterator[Difference]:
     """Yield the files that differ from the ledger, and the records that belong to another stage.
 
     A file with a pin is compared with the pin: DVC restores files, but not the records of runs. A stage that
@@ -234,7 +240,7 @@ def _of_records(
         declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
         if declared and not made.outs.keys() <= {*declared}:
             pair = ", ".join(sorted(declared)), "the record of another stage"
-            yield drift.Difference(name, "file", f"{place}, {name}", *pair)
+            yield Difference(name, "file", f"{place}, {name}", *pair)
         else:
             held = pins[name].outs if name in pins else {}
             outs = {out: held.get(out, was) for out, was in made.outs.items()}
@@ -264,10 +270,10 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
     """
     root, profile = workspace.root, workspace.settings.profile
     stages = computable(stages, absent(workspace, SOURCES.values()))
-    left = lost = pinned.drift(workspace)
+    left = lost = pinned.apart_from_pins(workspace)
     if lost and not pinned.broken(root, profile).keys() & {*pinned.IN_DVC}:
         dvc.check_out(root, lost)
-        left = pinned.drift(workspace)
+        left = pinned.apart_from_pins(workspace)
     damage, _ = find_damage(root, profile, stages, storage=workspace.storage.local)
     named = {fault.stage for fault in damage}
     if again := [name for name in stages if name in named]:

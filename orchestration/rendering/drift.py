@@ -10,7 +10,7 @@ from orchestration.base.templates import text_template
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.experiment import Experiment
 from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
-from orchestration.ledger.drift import Difference
+from orchestration.ledger.differences import Difference
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn

@@ -11,7 +11,7 @@ import msgspec
 
 from orchestration.experiments.experiment import take
 from orchestration.ledger.manifest import Made, changed
-from orchestration.ledger.pinned import pinned_outs, read_pins
+from orchestration.ledger.pinned import pinned_outs, read_pins, unlike_pins
 from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.settings import PARAMETERS_FILE, flattened
 from orchestration.stage import Stage, Stages, needed
@@ -78,8 +78,7 @@ def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
     """Tell whether a stage's outs differ from their pins; raises a PinError if the pins are damaged."""
     if workspace.experiment or stage.pinned_by == "nothing":
         return False
-    pins = pinned_outs(workspace.root, workspace.settings.profile)
-    return any(pins.get(out, digest) != digest for out, digest in made.outs.items())
+    return bool(unlike_pins(pinned_outs(workspace.root, workspace.settings.profile), made.outs))
 
 
 def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[str]:

@@ -22,7 +22,7 @@ from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import build_definitions, defs
 from orchestration.ledger import dvc as pins
-from orchestration.ledger.drift import Difference
+from orchestration.ledger.differences import Difference
 from orchestration.ledger.verification import Report
 from orchestration.settings import REAL
 from orchestration.stages.graph import STAGES

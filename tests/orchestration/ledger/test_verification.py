@@ -14,8 +14,8 @@ import pytest
 from commands import invoke, printed
 from shared_project import run
 
+from orchestration.ledger.differences import causes, differences
 from orchestration.ledger.digests import with_details
-from orchestration.ledger.drift import causes, differences
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import measure, read_pins, write_pins
 from orchestration.ledger.records import ledger_of, read_records

@@ -1,4 +1,4 @@
-"""Drift: the files, cells, scores and rows in which two measurements differ, and the causes.
+"""The files, cells, scores and rows in which two measurements differ, and the causes.
 
 :mod:`orchestration.ledger.changes` says the same in numbers, each with its test, and in answers.
 """
