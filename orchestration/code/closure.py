@@ -52,14 +52,20 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
 
 
 class Closure:
-    """All statements and data files that some functions reach."""
+    """All statements and data files that some functions reach.
+
+    A set of statements is an integer with a bit for each (:func:`_bit`), so that the union of two sets, which
+    stages need often, is one operation.
+    """
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._reached = 0
-        """The reached statements, a bit for each (:func:`_bit`)."""
+        """The reached statements, as bits."""
         self.data: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
-        self._last = __name__
+        self._owner = __name__
+        """The module of the last function, to which the plain arguments of a partial after it count; at first
+        this module, for arguments of a library's function."""
         for part in _parts(functions):
             self._take(part)
 
@@ -70,12 +76,12 @@ class Closure:
         """Add a function, or an argument of a partial."""
         module = getattr(part, "__module__", None) or ""
         if not is_ours(module):
-            self._count(self._last, _plain(part))
+            self._count(self._owner, _plain(part))
         elif getattr(part, "__qualname__", "") == "<lambda>":
             self._count(module, module_of(module).lambdas[part.__code__.co_firstlineno])
             self._walk(place for name in _named_in(part.__code__) for place in _binding(module, name))
         elif hasattr(part, "__qualname__"):
-            self._last = module
+            self._owner = module
             handed = (annotation for name, annotation in part.__annotations__.items() if name != "return")
             names = {word for annotation in handed for word in _WORD.findall(str(annotation))}
             names.add(part.__qualname__.partition(".")[0])
@@ -89,12 +95,13 @@ class Closure:
             self._count(type(part).__module__, about.data)
 
     def _walk(self, start: Iterable[Place]) -> None:
+        """Add statements, and all that they lead to; this room's own do not count."""
         for place in start:
             if not place[0].startswith(_ITSELF):
                 self._reached |= _all_from(place)
 
     def _by_module(self) -> Iterator[tuple[str, int]]:
-        """The modules with reached statements, each with the bits of these."""
+        """The modules with reached statements, each with the bits of these, from 0."""
         for module, (first, every) in _placed.items():
             if bits := self._reached >> first & every:
                 yield module, bits
@@ -139,6 +146,7 @@ _closed: dict[Place, int] = {}
 
 
 def _bit(place: Place) -> int:
+    """The bit of a statement; a module that is met first gets the places after those of the module before."""
     module, number = place
     if module not in _placed:
         before, last = next(reversed(_placed.values()), (0, 0))
@@ -149,12 +157,16 @@ def _bit(place: Place) -> int:
 def _all_from(start: Place) -> int:
     """A statement and all that it leads to, as bits.
 
-    Statements that lead to each other have the same bits (Tarjan, Depth-first search and linear graph
-    algorithms, 1972).
+    Statements that lead to each other, a group, have the same bits. The search is Tarjan's (Depth-first
+    search and linear graph algorithms, 1972): it goes in depth along :func:`_next`, completes a group when it
+    leaves the group's first statement, and follows no statement twice.
     """
     if start in _closed:
         return _closed[start]
+    # For each statement: its number in the order of discovery; the lowest number that it is known to lead
+    # back to; the bits that it is known to lead to. Then the statements whose group is not complete.
     numbers, lowest, bits, held = {start: 0}, {start: 0}, {start: _bit(start)}, [start]
+    # The way from the start to the present statement, each with the steps that were not yet followed.
     trail = [(start, iter(_next(start)))]
     while trail:
         place, following = trail[-1]
@@ -171,7 +183,7 @@ def _all_from(start: Place) -> int:
                 break
         else:
             trail.pop()
-            if lowest[place] == numbers[place]:
+            if lowest[place] == numbers[place]:  # it leads back to no earlier one: its group is complete
                 at = held.index(place)
                 _closed.update(dict.fromkeys(held[at:], bits[place]))
                 del held[at:]
@@ -189,6 +201,7 @@ def _next(place: Place) -> Iterable[Place]:
 
 
 def _statements(module: str, bits: int) -> Iterator[Place]:
+    """The statements of a module whose bits, from 0, are set."""
     return ((module, at) for at in range(bits.bit_length()) if bits >> at & 1)
 
 
