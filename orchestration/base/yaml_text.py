@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from substrate.base.errors import ParameterError
@@ -62,40 +63,41 @@ def parse_yaml(text: str, *where: str) -> Any:
         ParameterError: the text is not YAML; or has a repeated key, an alias (a few can expand to gigabytes),
             a number that is not finite, a lone surrogate, or more levels than :data:`LIMITS` allow.
     """
+    reader = YAML(typ="safe", pure=True)
+    reader.Composer = _PlainComposer
     try:
-        _require_plain(text, where)
-        reader = YAML(typ="safe", pure=True)
         node = reader.compose(text)
-        return None if node is None else _value(reader.constructor, node, "", where)
+        return None if node is None else _value(reader.constructor, node, "")
+    except ParameterError as error:
+        raise ParameterError(error.what, where=(*where, *error.where), hint=error.hint) from error
     except (YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
         what = " ".join(str(error).split())
         hint = "Quote the value, or restore the file"
         raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error
 
 
-def _refused(what: str, where: tuple[str, ...], key: str, hint: str) -> ParameterError:
-    return ParameterError(what, where=(*where, key), hint=hint)
+def _refused(what: str, key: str, hint: str) -> ParameterError:
+    return ParameterError(what, where=(key,), hint=hint)
 
 
-def _require_plain(text: str, where: tuple[str, ...]) -> None:
-    depth = 0
-    for event in YAML(typ="safe", pure=True).parse(text):
-        line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
+class _PlainComposer(Composer):
+    """Refuses an alias, and a level too many, where it meets them."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        line = f"line {event.start_mark.line + 1}"
         if isinstance(event, AliasEvent):
             hint = "Write the value itself: aliases are refused"
-            raise _refused(f"*{event.anchor} is an alias", where, line, hint)
-        if isinstance(event, CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, CollectionEndEvent):
-            depth -= 1
-        if depth > LIMITS.depth:
-            raise _refused(f"nests more than {LIMITS.depth} deep", where, line, "Write it flatter")
+            raise _refused(f"*{event.anchor} is an alias", line, hint)
+        if isinstance(event, CollectionStartEvent) and self.depth == LIMITS.depth:
+            raise _refused(f"nests more than {LIMITS.depth} deep", line, "Write it flatter")
+        return super().compose_node(parent, index)
 
 
-def _value(constructor: Any, node: Any, path: str, where: tuple[str, ...]) -> Any:
+def _value(constructor: Any, node: Any, path: str) -> Any:
     """The value of a node at a dotted path."""
     if isinstance(node, SequenceNode) and node.tag.endswith(":seq"):
-        return [_value(constructor, item, f"{path}[{index}]", where) for index, item in enumerate(node.value)]
+        return [_value(constructor, item, f"{path}[{index}]") for index, item in enumerate(node.value)]
     if isinstance(node, MappingNode) and node.tag.endswith(":map"):
         mapping: dict[str, Any] = {}
         for key, item in node.value:
@@ -103,21 +105,21 @@ def _value(constructor: Any, node: Any, path: str, where: tuple[str, ...]) -> An
             name = str(key.value) if isinstance(key, ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, ScalarNode) or not key.tag.endswith(":str"):
-                raise _refused("the key is not a string", where, here, "Write KEY: VALUE")
+                raise _refused("the key is not a string", here, "Write KEY: VALUE")
             if name in mapping:
-                raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
-            _require_whole(name, path, where)
-            mapping[name] = _value(constructor, item, here, where)
+                raise _refused(f"occurs twice ({line})", here, "Keep one of the two")
+            _require_whole(name, path)
+            mapping[name] = _value(constructor, item, here)
         return mapping
     value = constructor.construct_object(node, deep=True)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _refused(f"{value} is not finite", where, path, "Give a measured value, or null")
+        raise _refused(f"{value} is not finite", path, "Give a measured value, or null")
     if isinstance(value, int) and abs(value) > 2**63 - 1:
-        raise _refused("is too large a number", where, path, "Give one of at most 18 digits")
-    _require_whole(value, path, where)
+        raise _refused("is too large a number", path, "Give one of at most 18 digits")
+    _require_whole(value, path)
     return value
 
 
-def _require_whole(value: Any, path: str, where: tuple[str, ...]) -> None:
+def _require_whole(value: Any, path: str) -> None:
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise _refused("has half of a surrogate pair", where, path, "Write the character itself")
+        raise _refused("has half of a surrogate pair", path, "Write the character itself")

@@ -13,18 +13,26 @@ import hashlib
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
+from operator import attrgetter
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
 from orchestration.code.modules import ROOT, Statement, is_ours, keep, module_of, paths, short_of
 
-_ITSELF = __package__ or ""
-"""This room, which hashes code but is no part of what a stage computes."""
 _WORD = re.compile(r"\w+")
-Place = tuple[str, int]
-"""A statement: its module and its number in the module."""
+_LEAVES, _SEQUENCES = (str, int, float, bytes, type(None)), (tuple, list)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """A statement in its module, with its number there; equal only to itself, so that a set finds it fast."""
+
+    module: str
+    number: int
+    statement: Statement
 
 
 class Declared:
@@ -52,15 +60,11 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
 
 
 class Closure:
-    """All statements and data files that some functions reach.
-
-    A set of statements is an integer with a bit for each (:func:`_bit`), so that the union of two sets, which
-    stages need often, is one operation.
-    """
+    """All statements and data files that some functions reach."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self._reached = 0
-        """The reached statements, as bits."""
+        self._first = set[Place]()
+        """The statements that the functions and their arguments name."""
         self.data: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
         self._owner = __name__
@@ -68,6 +72,7 @@ class Closure:
         this module, for arguments of a library's function."""
         for part in _parts(functions):
             self._take(part)
+        self._reached = _all_from(self._first)
 
     def _count(self, module: str, text: str) -> None:
         self.data.setdefault(module, set()).add(text)
@@ -79,44 +84,28 @@ class Closure:
             self._count(self._owner, _plain(part))
         elif getattr(part, "__qualname__", "") == "<lambda>":
             self._count(module, module_of(module).lambdas[part.__code__.co_firstlineno])
-            self._walk(place for name in _named_in(part.__code__) for place in _binding(module, name))
+            self._first.update(place for name in _named_in(part.__code__) for place in _binding(module, name))
         elif hasattr(part, "__qualname__"):
             self._owner = module
-            handed = (annotation for name, annotation in part.__annotations__.items() if name != "return")
-            names = {word for annotation in handed for word in _WORD.findall(str(annotation))}
-            names.add(part.__qualname__.partition(".")[0])
-            self._walk(place for name in names for place in _binding(module, name))
+            self._first.update(_named_by(part))
         else:
             about = _about(part)
-            self._walk(about.kinds)
+            self._first.update(about.kinds)
             if not isinstance(part, Declared):
                 for inner in filter(callable, _inside(part)):
                     self._take(inner)
             self._count(type(part).__module__, about.data)
 
-    def _walk(self, start: Iterable[Place]) -> None:
-        """Add statements, and all that they lead to; this room's own do not count."""
-        for place in start:
-            if not place[0].startswith(_ITSELF):
-                self._reached |= _all_from(place)
-
-    def _by_module(self) -> Iterator[tuple[str, int]]:
-        """The modules with reached statements, each with the bits of these, from 0."""
-        for module, (first, every) in _placed.items():
-            if bits := self._reached >> first & every:
-                yield module, bits
-
     @property
     def definitions(self) -> set[tuple[str, str]]:
         """The name of everything that is reached, each with its file."""
-        places = (place for module, bits in self._by_module() for place in _statements(module, bits))
-        return {(_file(place[0]), name) for place in places for name in _at(place).binds}
+        return {(_file(place.module), name) for place in self._reached for name in place.statement.binds}
 
     def lines(self) -> dict[str, list[str]]:
         """The lines to hash for each file, one per part that counts."""
         lines: dict[str, list[str]] = {}
-        for module, bits in self._by_module():
-            parts, beside = _lines(module, bits)
+        for module in {place.module for place in self._reached}:
+            parts, beside = _lines(self._reached.intersection(_places(module)))
             lines |= {_file(module): [*parts], **beside}
         for module, parts in self.data.items():
             lines.setdefault(_file(module), []).extend(sorted(parts))
@@ -128,10 +117,19 @@ def _parts(given: Iterable[Any]) -> Iterator[Any]:
     for part in given:
         if isinstance(part, partial):
             yield from _parts((part.func, *part.args, *part.keywords.values()))
-        elif isinstance(part, tuple | list) and not hasattr(part, "_fields"):
+        elif isinstance(part, _SEQUENCES) and not hasattr(part, "_fields"):
             yield from _parts(part)
         else:
             yield part
+
+
+@cache
+def _named_by(function: Any) -> tuple[Place, ...]:
+    """The statements of a function's or class's own name, and of the names in its parameters' annotations."""
+    handed = (annotation for name, annotation in function.__annotations__.items() if name != "return")
+    names = {word for annotation in handed for word in _WORD.findall(str(annotation))}
+    names.add(function.__qualname__.partition(".")[0])
+    return tuple(place for name in names for place in _binding(function.__module__, name))
 
 
 def _named_in(code: CodeType) -> set[str]:
@@ -139,83 +137,42 @@ def _named_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_named_in, inner))
 
 
-_placed: dict[str, tuple[int, int]] = {}
-"""For each module the place of its first statement's bit, and a one for each of its statements."""
-_closed: dict[Place, int] = {}
-"""By statement, all that it leads to."""
+def _all_from(first: Iterable[Place]) -> frozenset[Place]:
+    """Some statements and all that they lead to, found step by step."""
+    reached, fresh = set[Place](), set(first)
+    while fresh:
+        reached |= fresh
+        modules = {place.module for place in fresh}
+        fresh = set[Place]().union(*map(_next, fresh), *map(_run_with, modules)) - reached
+    return frozenset(reached)
 
 
-def _bit(place: Place) -> int:
-    """The bit of a statement; a module that is met first gets the places after those of the module before."""
-    module, number = place
-    if module not in _placed:
-        before, last = next(reversed(_placed.values()), (0, 0))
-        _placed[module] = before + last.bit_length(), (1 << len(module_of(module).statements)) - 1
-    return 1 << _placed[module][0] + number
+@cache
+def _next(place: Place) -> frozenset[Place]:
+    """The statements that a statement uses or imports."""
+    statement = place.statement
+    if values := _declared(place):
+        return frozenset(kind for value in values for kind in _about(value).kinds)
+    used = (reached for use in statement.uses for reached in _used(place.module, use))
+    # An imported module counts only by the attributes that are used.
+    sources = (source for source in statement.imports if not (statement.importing and _module(source)))
+    return frozenset(used).union(*map(_imported, sources))
 
 
-def _all_from(start: Place) -> int:
-    """A statement and all that it leads to, as bits.
-
-    Statements that lead to each other, a group, have the same bits. The search is Tarjan's (Depth-first
-    search and linear graph algorithms, 1972): it goes in depth along :func:`_next`, completes a group when it
-    leaves the group's first statement, and follows no statement twice.
-    """
-    if start in _closed:
-        return _closed[start]
-    # For each statement: its number in the order of discovery; the lowest number that it is known to lead
-    # back to; the bits that it is known to lead to. Then the statements whose group is not complete.
-    numbers, lowest, bits, held = {start: 0}, {start: 0}, {start: _bit(start)}, [start]
-    # The way from the start to the present statement, each with the steps that were not yet followed.
-    trail = [(start, iter(_next(start)))]
-    while trail:
-        place, following = trail[-1]
-        for other in following:
-            if other in _closed:
-                bits[place] |= _closed[other]
-            elif other in numbers:
-                lowest[place] = min(lowest[place], numbers[other])
-            else:
-                numbers[other] = lowest[other] = len(numbers)
-                bits[other] = _bit(other)
-                held.append(other)
-                trail.append((other, iter(_next(other))))
-                break
-        else:
-            trail.pop()
-            if lowest[place] == numbers[place]:  # it leads back to no earlier one: its group is complete
-                at = held.index(place)
-                _closed.update(dict.fromkeys(held[at:], bits[place]))
-                del held[at:]
-            if trail:
-                above = trail[-1][0]
-                lowest[above] = min(lowest[above], lowest[place])
-                bits[above] |= bits[place]
-    return _closed[start]
-
-
-def _next(place: Place) -> Iterable[Place]:
-    """The statements that a statement leads to: those that it uses, and those that run with its module."""
-    there = dict.fromkeys((*_led_to(place), *_run_with(place[0])))
-    return (other for other in there if not other[0].startswith(_ITSELF))
-
-
-def _statements(module: str, bits: int) -> Iterator[Place]:
-    """The statements of a module whose bits, from 0, are set."""
-    return ((module, at) for at in range(bits.bit_length()) if bits >> at & 1)
-
-
-def _at(place: Place) -> Statement:
-    return module_of(place[0]).statements[place[1]]
+@cache
+def _places(module: str) -> tuple[Place, ...]:
+    """The statements of a module, in order; none of this room, which is no part of what a stage computes."""
+    statements = () if module.startswith(__package__ or "") else module_of(module).statements
+    return tuple(Place(module, number, statement) for number, statement in enumerate(statements))
 
 
 @cache
 def _names(module: str) -> dict[str, tuple[Place, ...]]:
     """A module's statements, by the names that they bind."""
     places: dict[str, tuple[Place, ...]] = {}
-    for number, statement in enumerate(module_of(module).statements):
-        for name in statement.binds:
-            places[name] = (*places.get(name, ()), (module, number))
+    for place in _places(module):
+        for name in place.statement.binds:
+            places[name] = (*places.get(name, ()), place)
     return places
 
 
@@ -224,27 +181,14 @@ def _binding(module: str, name: str) -> tuple[Place, ...]:
 
 
 @cache
-def _led_to(place: Place) -> tuple[Place, ...]:
-    """The statements that a statement uses or imports."""
-    statement = _at(place)
-    if values := _declared(place):
-        return tuple(dict.fromkeys(kind for value in values for kind in _about(value).kinds))
-    used = (reached for use in statement.uses for reached in _used(place[0], use))
-    # An imported module counts only by the attributes that are used.
-    sources = (source for source in statement.imports if not (statement.importing and _module(source)))
-    imported = (reached for source in sources for reached in _imported(source))
-    return tuple(dict.fromkeys([*used, *imported]))
-
-
-@cache
 def _declared(place: Place) -> tuple[Declared, ...]:
     """The values that a statement of the platform binds, if they only declare: these values are hashed
     instead of its text.
     """
-    if not (place[0].startswith(("orchestration.", "research.")) and _at(place).uses):
+    if not (place.module.startswith(("orchestration.", "research.")) and place.statement.uses):
         return ()
-    module = importlib.import_module(place[0])
-    values = [getattr(module, name, None) for name in _at(place).binds]
+    module = importlib.import_module(place.module)
+    values = [getattr(module, name, None) for name in place.statement.binds]
     parts = [*_parts(value.values() if isinstance(value, Mapping) else value for value in values)]
     return tuple(parts) if all(isinstance(value, Declared) for value in parts) else ()
 
@@ -276,14 +220,14 @@ def _used(module: str, use: str) -> Iterator[Place]:
     name, _, attribute = use.partition(".")
     for place in _binding(module, name):
         yield place
-        if _at(place).importing and (whole := _module(_at(place).imports[0])):
+        if place.statement.importing and (whole := _module(place.statement.imports[0])):
             yield from _imported(f"{whole}:{attribute}")
 
 
 def _module(source: str) -> str:
     """The module that an import means; empty if it means a name in a module, or a foreign module."""
     module, _, name = source.partition(":")
-    if any(source not in _at(place).imports for place in _binding(module, name)):
+    if any(source not in place.statement.imports for place in _binding(module, name)):
         return ""
     whole = f"{module}.{name}" if name else module
     return whole if whole in paths() else ""
@@ -292,7 +236,7 @@ def _module(source: str) -> str:
 def _imported(source: str) -> tuple[Place, ...]:
     """The statements behind an import: the statements that bind the name, or all of a module."""
     if whole := _module(source):
-        return tuple((whole, number) for number in range(len(module_of(whole).statements)))
+        return _places(whole)
     module, _, name = source.partition(":")
     if not (places := _binding(module, name)) and (places := _binding(module, "__getattr__")):
         value = getattr(importlib.import_module(module), name)
@@ -301,31 +245,31 @@ def _imported(source: str) -> tuple[Place, ...]:
 
 
 @cache
-def _run_with(module: str) -> tuple[Place, ...]:
+def _run_with(module: str) -> frozenset[Place]:
     """The statements that have an effect when a module is imported, with all that it imports."""
-    places, seen, waiting = list[Place](), set[str](), [module]
+    places, seen, waiting = set[Place](), set[str](), [module]
     while waiting:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
             running, imported = _runs(name)
-            places += running
+            places |= running
             waiting += imported
-    return tuple(places)
+    return frozenset(places)
 
 
 @cache
-def _runs(module: str) -> tuple[list[Place], list[str]]:
+def _runs(module: str) -> tuple[set[Place], list[str]]:
     """The statements of a module that have an effect when it is imported, and the modules imported then."""
     if module not in paths():
-        return [], []
+        return set(), []
     statements = module_of(module).statements
     # An import inside a function runs when the function does.
     run = (statement for statement in statements if not statement.uses or statement.runs)
     sources = (source for statement in run for source in statement.imports)
     whole = (name for source in sources for name in (source.partition(":")[0], source.replace(":", ".")))
     imported = dict.fromkeys([*filter(paths().__contains__, whole), module.rpartition(".")[0]])
-    return [(module, at) for at, statement in enumerate(statements) if statement.runs], [*imported]
+    return {place for place in _places(module) if place.statement.runs}, [*imported]
 
 
 @cache
@@ -334,11 +278,11 @@ def _file(module: str) -> str:
 
 
 @cache
-def _lines(module: str, bits: int) -> tuple[list[str], dict[str, list[str]]]:
+def _lines(places: frozenset[Place]) -> tuple[list[str], dict[str, list[str]]]:
     """The lines to hash for some statements of a module, and those for each data file that they name."""
     lines, beside = list[str](), dict[str, list[str]]()
-    for place in _statements(module, bits):
-        lines += [_about(value).data for value in _declared(place)] or [_at(place).short]
+    for place in sorted(places, key=attrgetter("number")):
+        lines += [_about(value).data for value in _declared(place)] or [place.statement.short]
         beside |= {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
     return lines, beside
 
@@ -357,17 +301,18 @@ def _loads_boxes(module: str) -> bool:
 @cache
 def _data_files(place: Place) -> tuple[Path, ...]:
     """The TBoxes and the files next to a module that a statement names."""
-    texts, folder = _at(place).texts, paths()[place[0]].parent
+    texts, folder = place.statement.texts, paths()[place.module].parent
     beside = (folder / text for text in texts if "." in text and not text.endswith(".py"))
-    boxes = (_boxes()[text] for text in texts if text in _boxes() and _loads_boxes(place[0]))
+    boxes = (_boxes()[text] for text in texts if text in _boxes() and _loads_boxes(place.module))
     return *(path for path in beside if path.is_file()), *boxes
 
 
 def _inside(value: Any) -> Iterator[Any]:
     """Yield a value and everything inside it."""
     yield value
-    for part in value if isinstance(value, tuple | list) else _fields(value).values():
-        yield from _inside(part)
+    if not isinstance(value, _LEAVES):
+        for part in value if isinstance(value, _SEQUENCES) else _fields(value).values():
+            yield from _inside(part)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
@@ -382,11 +327,11 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 def _plain(value: Any) -> str:
     """The plain data of a value as text, without its functions."""
-    if value is None or isinstance(value, str | int | float | bytes):
+    if isinstance(value, _LEAVES):
         return repr(value)
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, (*_SEQUENCES, set, frozenset)):
         texts = map(_plain, value)
-        return f"[{','.join(texts if isinstance(value, tuple | list) else sorted(texts))}]"
+        return f"[{','.join(texts if isinstance(value, _SEQUENCES) else sorted(texts))}]"
     if isinstance(value, type):
         return value.__qualname__
     fields = ",".join(f"{_plain(key)}:{_plain(item)}" for key, item in _fields(value).items())
