@@ -37,7 +37,7 @@ def reproduce(
     Only stale stages of the asset graph run. With --set the run is an experiment in experiments/NAME, and the
     profile's results stay unchanged.
     """
-    from orchestration.cli.reproduce import reproduced
+    from orchestration.cli.reproduce import reproduced, tables_of
 
     done = reproduced(profile, only, set_, force=force, name=name)
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
@@ -45,7 +45,6 @@ def reproduce(
     if json:
         raise failed
     if tables:
-        from orchestration.cli.reproduce import tables_of
         from orchestration.cli.tables import on_terminal
         from orchestration.experiments.experiment import open_experiment
         from orchestration.project import find_root, open_workspace

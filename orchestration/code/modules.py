@@ -79,7 +79,7 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
     >>> [(one.binds, one.uses, one.imports) for one in found.statements]
     [(('pi',), (), ('math:pi',)), (('area',), ('pi',), ())]
     """
-    nodes = _nodes(ast.parse(text))
+    nodes = [*ast.walk(ast.parse(text))]
     tree = _bare(nodes)
     home = module if package else module.rpartition(".")[0]
     lambdas: dict[int, str] = {}
@@ -117,7 +117,7 @@ def _bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, _DEFINING):
         return {statement.name}
     names: set[str] = set()
-    for node in _nodes(statement):
+    for node in ast.walk(statement):
         if isinstance(node, _IMPORTING):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -138,7 +138,7 @@ def _sources(node: ast.Import | ast.ImportFrom, home: str) -> Iterator[str]:
 def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) -> Statement:
     bound, uses, imports, texts = _bound(statement), set[str](), list[str](), set[str]()
     chains, within = set[str](), set[ast.AST]()
-    for node in _nodes(statement):
+    for node in ast.walk(statement):
         if isinstance(node, _IMPORTING):
             imports += _sources(node, home)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _FILE.fullmatch(node.value):
@@ -150,7 +150,7 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
             chains.add(node.id)
         elif isinstance(node, ast.ClassDef):
             hints = [inner.annotation for inner in node.body if isinstance(inner, ast.AnnAssign)]
-            uses |= {inner.id for hint in hints for inner in _nodes(hint) if isinstance(inner, ast.Name)}
+            uses |= {inner.id for hint in hints for inner in ast.walk(hint) if isinstance(inner, ast.Name)}
     code = compile(ast.Module([statement], []), "", "exec", __future__.annotations.compiler_flag)
     used = (uses | _globals(code, own)) & own - bound
     used = sorted(uses & used | {chain for chain in chains if chain.partition(".")[0] in used})
@@ -179,26 +179,13 @@ def _runs(statement: ast.stmt, ours: set[str]) -> bool:
     A decorator of the project may register what it decorates, so that any function can find it.
     """
     if isinstance(statement, _DEFINING):
-        words = (node for word in statement.decorator_list for node in _nodes(word))
+        words = (node for word in statement.decorator_list for node in ast.walk(word))
         return any(isinstance(node, ast.Name) and node.id in ours for node in words)
     return any(
         isinstance(node, ast.Expr)
         or (isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store))
-        for node in _nodes(statement)
+        for node in ast.walk(statement)
     )
-
-
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """The nodes of a syntax tree in the order of `ast.walk`, in half its time."""
-    found = [tree]
-    for node in found:
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, ast.AST):
-                found.append(value)
-            elif isinstance(value, list):
-                found += [item for item in value if isinstance(item, ast.AST)]
-    return found
 
 
 def _bare(nodes: list[ast.AST]) -> Any:
@@ -238,7 +225,7 @@ def short_of_python(text: bytes) -> str:
     >>> short_of_python(b"x = 1  # why") == short_of_python(b"x = 1")
     True
     """
-    return _hash(_bare(_nodes(ast.parse(text))))
+    return _hash(_bare([*ast.walk(ast.parse(text))]))
 
 
 def is_ours(module: str) -> bool:

@@ -34,6 +34,8 @@ VERDICTS = "pins/claims.json"
 class Results(NamedTuple):
     """The results of a profile: the counts of a number and the kind of its data, the rows of a benchmark, and
     the language model that answered it, if one did.
+
+    Files name the model as its server does; pins, as it was asked for: a client accepts no other model.
     """
 
     profile: str

@@ -135,22 +135,15 @@ def _unpack_downloads(source: Source, workspace: Workspace, out: Path) -> None:
 def _copy_files(source: Source, given: Mapping[str, Path], out: Path) -> None:
     """Copy files by role into a dataset, and list them there."""
     for name, path in given.items():
-        _place(path, name, source, out)
+        if not path.exists():
+            hint = f"Correct profiles.PROFILE.{source.name}.{name}"
+            raise ParameterError("is not there", where=(path,), hint=hint)
+        if path.is_dir():
+            shutil.copytree(path, out / source.inputs[name][-1], dirs_exist_ok=True)
+        else:
+            shutil.copyfile(path, out / source.inputs[name][0])
     files = {name: named.NamedFile(path.name, sha256(path)) for name, path in given.items()}
     write_json(out / named.NAMED, files, indent=1)
-
-
-def _place(given: Path, name: str, source: Source, out: Path) -> None:
-    """Copy a user's file or folder to its place in a dataset."""
-    if not given.exists():
-        hint = f"Correct profiles.PROFILE.{source.name}.{name}"
-        raise ParameterError("is not there", where=(given,), hint=hint)
-    names = source.inputs[name]
-    target = out / (names[-1] if given.is_dir() else names[0])
-    if given.is_dir():
-        shutil.copytree(given, target, dirs_exist_ok=True)
-    else:
-        shutil.copyfile(given, target)
 
 
 def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
