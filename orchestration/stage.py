@@ -31,8 +31,8 @@ class Stage(Declared):
         functions: functions that ``run`` calls but does not name in its text, such as those in workers.
         describes: the stages that its outs describe; it depends on their code too.
         kinds: the tools that it runs on, for the UI.
-        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for outs that describe a
-            run: any change of the code changes them.
+        pinned_by: DVC's file that lists its outs, which git pins: ``data.dvc`` for input data, ``dvc.yaml``
+            for results; ``nothing`` for outs that describe a run, since any change of the code changes them.
         asks: true if it asks a server when one is set, so that its outs may grow.
         shown: the outs that other stages read; empty for all outs.
         outside: the files outside the project that it reads; their bytes count as inputs.

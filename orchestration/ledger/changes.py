@@ -1,6 +1,6 @@
 """What moved between two measurements: the numbers, each with its test, and the answers.
 
-Every report of a drift or an experiment begins with it.
+Every report of drift or of an experiment begins with it.
 """
 
 from __future__ import annotations

@@ -36,10 +36,10 @@ from substrate.domains.rows import decode
 
 _SHORT = 8
 ACCEPTED = "pins/accepted.jsonl"
-# DVC's own files. The pins of the profile in DVC seal them, as they seal the rows.
+# DVC's own files. The pins of the profile that DVC holds seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
 WITHOUT_DVC = ("real", "local", BEYOND)
-"""The profiles whose pins only git holds: official files may not be stored, and generated data come again."""
+"""The profiles whose files DVC does not hold: official files may not be stored, generated data come again."""
 NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.
