@@ -76,10 +76,6 @@ def parse_yaml(text: str, *where: str) -> Any:
         raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error
 
 
-def _refused(what: str, key: str, hint: str) -> ParameterError:
-    return ParameterError(what, where=(key,), hint=hint)
-
-
 class _PlainComposer(Composer):
     """Refuses an alias, and a level too many, where it meets them."""
 
@@ -88,9 +84,10 @@ class _PlainComposer(Composer):
         line = f"line {event.start_mark.line + 1}"
         if isinstance(event, AliasEvent):
             hint = "Write the value itself: aliases are refused"
-            raise _refused(f"*{event.anchor} is an alias", line, hint)
+            raise ParameterError(f"*{event.anchor} is an alias", where=(line,), hint=hint)
         if isinstance(event, CollectionStartEvent) and self.depth == LIMITS.depth:
-            raise _refused(f"nests more than {LIMITS.depth} deep", line, "Write it flatter")
+            what = f"nests more than {LIMITS.depth} deep"
+            raise ParameterError(what, where=(line,), hint="Write it flatter")
         return super().compose_node(parent, index)
 
 
@@ -105,21 +102,21 @@ def _value(constructor: Any, node: Any, path: str) -> Any:
             name = str(key.value) if isinstance(key, ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, ScalarNode) or not key.tag.endswith(":str"):
-                raise _refused("the key is not a string", here, "Write KEY: VALUE")
+                raise ParameterError("the key is not a string", where=(here,), hint="Write KEY: VALUE")
             if name in mapping:
-                raise _refused(f"occurs twice ({line})", here, "Keep one of the two")
+                raise ParameterError(f"occurs twice ({line})", where=(here,), hint="Keep one of the two")
             _require_whole(name, path)
             mapping[name] = _value(constructor, item, here)
         return mapping
     value = constructor.construct_object(node, deep=True)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _refused(f"{value} is not finite", path, "Give a measured value, or null")
+        raise ParameterError(f"{value} is not finite", where=(path,), hint="Give a measured value, or null")
     if isinstance(value, int) and abs(value) > 2**63 - 1:
-        raise _refused("is too large a number", path, "Give one of at most 18 digits")
+        raise ParameterError("is too large a number", where=(path,), hint="Give one of at most 18 digits")
     _require_whole(value, path)
     return value
 
 
 def _require_whole(value: Any, path: str) -> None:
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise _refused("has half of a surrogate pair", path, "Write the character itself")
+        raise ParameterError("has half of a surrogate pair", where=(path,), hint="Write the character itself")

@@ -14,7 +14,6 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +72,10 @@ class Endpoint:
         return hide(text, self._secrets)
 
 
-def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
+def endpoint() -> Endpoint | None:
     """Return the server that the environment names, if any."""
-    environment = os.environ if environment is None else environment
-    return Endpoint(environment[MODEL_URL], environment.get(KEY, "")) if environment.get(MODEL_URL) else None
+    url = os.environ.get(MODEL_URL)
+    return Endpoint(url, os.environ.get(KEY, "")) if url else None
 
 
 class _RefusedError(Exception):

@@ -190,7 +190,11 @@ def test_a_server_that_refuses_a_schema_is_told_it_in_words_from_then_on() -> No
         {"SUBSTRATE_MODEL_URL": "http://a", "SUBSTRATE_MODEL_KEY": "secret\n"},
     ],
 )
-def test_an_address_or_key_that_cannot_be_used_is_not_repeated(environment: dict[str, str]) -> None:
+def test_an_address_or_key_that_cannot_be_used_is_not_repeated(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(ModelError) as caught:
-        endpoint(environment)
+        endpoint()
     assert "secret" not in str(caught.value)
