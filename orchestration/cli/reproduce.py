@@ -138,7 +138,7 @@ def _run(
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import run_stages
     from orchestration.experiments.experiment import open_experiment
-    from orchestration.ledger import acceptance, changes, pinned, records, soundness
+    from orchestration.ledger import acceptance, drift, pinned, records, soundness
     from orchestration.project import may_pin, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.conclusion import concluded
@@ -191,7 +191,7 @@ def _run(
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
-        moved=change_lines(changes.changes_here(workspace, stages, names)) if drifted else (),
+        moved=change_lines(drift.changes_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,

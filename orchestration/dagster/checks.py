@@ -18,9 +18,9 @@ import dagster as dg
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
 from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
-from orchestration.ledger.changes import compare_results
 from orchestration.ledger.differences import causes, differences, with_code
 from orchestration.ledger.digests import digests
+from orchestration.ledger.drift import compare_results
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
 from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES

@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from orchestration.experiments.experiment import open_experiment, read_experiment
-from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.differences import Cause, causes, with_code
 from orchestration.ledger.digests import digests
+from orchestration.ledger.drift import Changes, compare_results
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.pinned import read_pins, with_results
 from orchestration.ledger.records import read_records

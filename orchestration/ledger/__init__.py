@@ -9,7 +9,7 @@ results from their pins. Stages are values here. What each module is for:
 - :mod:`.pinned` reads and writes the pins; :mod:`.acceptance` decides what is pinned, after a run and for a
   reason that somebody gives; :mod:`.soundness` finds damaged files of pins;
 - :mod:`.dvc` writes `dvc.yaml` and DVC's entries, with the script :mod:`.dvc_commit`;
-- :mod:`.differences` and :mod:`.changes` compare two measurements, the first by files and causes, the second
-  by numbers and answers; :mod:`.verification` compares the files with their records, and finds damage;
+- :mod:`.drift` finds the numbers and answers that moved between two measurements, :mod:`.differences` the
+  files and the causes; :mod:`.verification` compares the files with their records, and finds damage;
 - :mod:`.verdicts` decides the paper's claims from pins; :mod:`.outcomes` keeps the result of the last run.
 """

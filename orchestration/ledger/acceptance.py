@@ -19,7 +19,7 @@ import msgspec
 
 from orchestration.base.git import GitError, git, git_output
 from orchestration.ledger import dvc, pinned, soundness
-from orchestration.ledger.changes import Changes, compare_results
+from orchestration.ledger.drift import Changes, compare_results
 from orchestration.ledger.manifest import Made, Pins, changing, put, read_manifest, version_of
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE

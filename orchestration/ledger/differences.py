@@ -1,6 +1,6 @@
 """The files, cells, scores and rows in which two measurements differ, and the causes.
 
-:mod:`orchestration.ledger.changes` says the same in numbers, each with its test, and in answers.
+:mod:`orchestration.ledger.drift` says the same in numbers, each with its test, and in answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The check, before a run or an acceptance, that the record of results is whole: pins, seals, acceptances.
 
 A comparison with pins that cannot be read is no comparison, and a new seal over a damaged file would hide the
-damage. `pins/accepted.jsonl` has a line for each acceptance, and lines are only ever added.
+damage. `pins/accepted.jsonl` has a line for each acceptance, and lines are only ever added. Damage in an
+artifact's own bytes is found by :mod:`.verification`.
 """
 
 from __future__ import annotations

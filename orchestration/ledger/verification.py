@@ -15,7 +15,6 @@ import msgspec
 
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.changes import Changes, compare_results
 from orchestration.ledger.differences import (
     Cause,
     Difference,
@@ -25,6 +24,7 @@ from orchestration.ledger.differences import (
     with_code,
 )
 from orchestration.ledger.digests import differing, with_details
+from orchestration.ledger.drift import Changes, compare_results
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.verdicts import changed_verdicts, of_pins, verdicts

@@ -9,8 +9,8 @@ from typing import Any
 from orchestration.base.templates import text_template
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.experiment import Experiment
-from orchestration.ledger.changes import Changes, ComparedNumber, ComparedRow
 from orchestration.ledger.differences import Difference
+from orchestration.ledger.drift import Changes, ComparedNumber, ComparedRow
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn
