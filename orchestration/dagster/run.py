@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,6 @@ from orchestration.dagster.keys import asset_key, box_of
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.dagster.resources import IN_PROCESS, SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.experiments.experiment import begin
-from orchestration.settings import Spark
-from orchestration.spark.session import is_local, spark_session
 from orchestration.stage import Stages
 from orchestration.stages.graph import stages_in
 from orchestration.stages.standing import to_run
@@ -67,8 +63,6 @@ def run_stages(
         todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
         if opened.experiment:  # the end of a run publishes it, so at least one stage must run
             todo = todo or names[-1:]
-        if any("spark" in stages[name].kinds for name in todo) and is_local(opened.settings.spark):
-            threading.Thread(target=_start_spark, args=(opened.settings.spark,), daemon=True).start()
         for name in names:
             if name not in todo:
                 ended(name, {"skipped": True})
@@ -76,12 +70,6 @@ def run_stages(
             tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
             failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []
     return {name: [check for check in failed if check.asset_key == asset_key(name)] for name in todo}
-
-
-def _start_spark(settings: Spark) -> None:
-    """Start Java while Dagster writes the run down; an error comes again when a stage opens the session."""
-    with suppress(Exception):
-        spark_session(settings)
 
 
 def _run(
