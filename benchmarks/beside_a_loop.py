@@ -58,7 +58,7 @@ def spent() -> dict[str, float]:
 
 
 def measured(work: Callable[[], object]) -> dict[str, float]:
-    """The arguments of a function."""
+    """The processor seconds that some work takes, by kind of process."""
     before = spent()
     work()
     return {kind: seconds - before[kind] for kind, seconds in spent().items()}

@@ -32,7 +32,7 @@ SHARED = {"unchanged_project", "unchanged_beyond"}
 MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
     os.environ.setdefault("TMPDIR", str(MEMORY))
-    # Pytest captures output in a file before it reads this; the next who asks for the folder looks again.
+    # Pytest has made a file to capture output by now: the variable is read again.
     tempfile.tempdir = None
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
@@ -45,8 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker is left alone with it at the end: the long tests, then
     those that run the pipeline.
 
-    A file that needs a reproduced project comes before all, for each of the two, so that two workers make
-    them; the others come late, since they wait until it is made. What needs a second reproduction is long.
+    For each of the two shared projects, a file that needs only this one comes before all, so that two workers
+    make them; the other files that need one come late. What needs the second project is long.
     """
 
     for item in items:
@@ -136,7 +136,7 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DVC's files stay as they are when results are pinned: each time takes 3 s, and tests of DVC hold it."""
+    """DVC's files stay as they are when results are pinned, which would take 3 s; DVC's tests check them."""
     monkeypatch.setattr("orchestration.ledger.dvc.commit", lambda *_: None)
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
+import msgspec
+
 from orchestration.code.modules import ROOT, Statement, is_ours, keep, module_of, paths, short_of
 
 _WORD = re.compile(r"\w+")
@@ -316,9 +318,13 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """The fields of a struct or dataclass; none for other values."""
+    """The items of a mapping, the fields of a struct, a dataclass or another object of this project; none for
+    other values.
+    """
     if isinstance(value, Mapping):
         return value
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.asdict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     ours = is_ours(type(value).__module__)

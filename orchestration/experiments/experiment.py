@@ -55,7 +55,8 @@ class Experiment(msgspec.Struct, frozen=True):
     """The parameters and inputs of an experiment.
 
     ``overrides`` are ``KEY=VALUE`` as given; ``changed`` lists the parameters that differ from the parent's.
-    ``taken`` lists the stages whose outs are the parent's, byte for byte.
+    ``parameters`` are all of its parameters. ``stages`` says for each stage whether its outs were
+    computed, or taken from the parent, byte for byte.
     """
 
     name: str

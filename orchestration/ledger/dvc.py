@@ -39,7 +39,7 @@ _LOOKED = f"{_CODE}/looked"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 # DVC warns of an empty file.
 _UNCHANGED = "unchanged\n"
-# DVC's stage beside the graph's. No hash of the lock tells DVC that code changed, so it has to ask each time.
+# The stage `code`, which DVC runs each time: no hash in its lock would tell it that code has changed.
 _ASKED = {
     "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
     "always_changed": True,
@@ -96,8 +96,10 @@ def differing_graph(root: Path, stages: Stages) -> tuple[bytes, bytes] | None:
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
-    """Write the files from which DVC learns of changed code: `unchanged` if a stage's code is, or it has no
-    outs; else a list of the changes.
+    """Write the files from which DVC learns of changed code, one for each stage.
+
+    A file says `unchanged` if the code is that of the recorded run, or nothing was made yet; it lists the
+    changed files if some are; and it says so if outs are there without a record.
     """
     records = read_records(workspace)
     for stage in (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml"):

@@ -4,7 +4,8 @@ With the outcome of a run the ledger keeps one digest of all files that the run 
 changed, appeared or vanished (a code file, a parameter, an out, a pin), the graph is run, and skips unchanged
 stages by the ledger.
 
-This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
+This module imports nothing heavy: neither Dagster, nor Spark, nor the stages. So it also names the profiles
+that decide the paper's claims, whose pins count among these files.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def require_added_only(root: Path, profile: str) -> bytes:
             ) from error
         if known[:1] == [line_digests(line)]:
             del known[0]
-    if known or b"\r" in data or not data.endswith(b"\n"[: len(data)]):
+    if known or b"\r" in data or (data and not data.endswith(b"\n")):
         what = f"lacks {len(known)} of its sealed lines" if known else "has other line ends"
         raise pinned.PinError(what, where=(path,), hint=_back(path))
     return data

@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True):
     answered_by: str | None
 
 
-class Count(msgspec.Struct, frozen=True):
+class Counted(msgspec.Struct, frozen=True):
     """The right answers and the total of a count, and the file that has them."""
 
     number: str
@@ -57,18 +57,18 @@ class Count(msgspec.Struct, frozen=True):
     file: str
 
 
-class Made(NamedTuple):
+class Derived(NamedTuple):
     """A measured number: its value, the counts behind it, and how it is made; or why there is no value."""
 
     value: float | None
-    counts: list[Count]
+    counts: list[Counted]
     how: str
     n: int | None = None
     interval: tuple[float, float] | None = None
     data: Kind = "none"
 
 
-_NOT_MEASURED = Made(None, [], "not measured")
+_NOT_MEASURED = Derived(None, [], "not measured")
 
 
 class Hit(NamedTuple):
@@ -105,7 +105,7 @@ class Listing:
         """A number, by a name from :meth:`find`."""
         made, figure = self.made(name), self.figures.get(name)
         figure = figure or published().accuracies(name).get(own(name))
-        number = name if name in NUMBERS else self.split_name(name)[0]
+        number = name if name in NUMBERS else self.split_figure(name)[0]
         return Entry(
             name=name,
             where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
@@ -152,7 +152,7 @@ class Listing:
             elif here is not None and f"{here:.2f}" == f"{wanted:.2f}":
                 yield Hit(entry.name, "measured")
 
-    def split_name(self, name: str) -> tuple[str, str]:
+    def split_figure(self, name: str) -> tuple[str, str]:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
         known = {*NUMBERS, *published().numbers}
         parts = name.split("/")
@@ -162,11 +162,11 @@ class Listing:
                 return "/".join(parts[:end]), "/".join(parts[end:])
         return name, ""
 
-    def made(self, name: str) -> Made:
+    def made(self, name: str) -> Derived:
         """Derive a number from the counts of this run."""
         if score := self._scores.get(name):
             return self._of_score(score)
-        number, what = self.split_name(name)
+        number, what = self.split_figure(name)
         if what.startswith(MINUS):
             return self._of_difference(number, what)
         benchmark, _, rest = number.partition("/")
@@ -184,24 +184,26 @@ class Listing:
         if edge in EDGES and whose in ("", own(number)):
             value = 100 * wilson(score.correct, score.n)[EDGES.index(edge)]
             return made._replace(value=value, interval=None, how=f"{edge} bound of Wilson's 95 % interval")
-        return Made(None, [], "another system's figure: nothing here measures it")
+        return Derived(None, [], "another system's figure: nothing here measures it")
 
-    def _of_score(self, score: Score) -> Made:
+    def _of_score(self, score: Score) -> Derived:
         right, n = score.correct, score.n
         low, high = (100 * bound for bound in wilson(right, n))
-        return Made(100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data)
+        return Derived(
+            100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data
+        )
 
-    def _of_difference(self, number: str, what: str) -> Made:
+    def _of_difference(self, number: str, what: str) -> Derived:
         second, edge = split_edge(what.removeprefix(MINUS))
         if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         here = 100 * score.correct / score.n
         if second in published().systems:
             if reason := why_not(score, second):
-                return Made(None, [self._count(score)], f"not compared: {reason}", data=score.data)
+                return Derived(None, [self._count(score)], f"not compared: {reason}", data=score.data)
             figure = published().accuracies(number)[second]
             how = f"{here:.2f} here minus {figure.printed} published"
-            return Made(difference(score, second), [self._count(score)], how, score.n, None, score.data)
+            return Derived(difference(score, second), [self._count(score)], how, score.n, None, score.data)
         pair = number.partition("/")[0], second.partition("/")[0]
         if pair in self._comparisons:
             return self._of_pair(self._comparisons[pair], edge, score.data)
@@ -210,14 +212,14 @@ class Listing:
             return _NOT_MEASURED
         there = 100 * other.correct / other.n
         how = f"{here:.2f} minus {there:.2f}, on the same questions"
-        return Made(here - there, [self._count(score), self._count(other)], how, score.n, None, score.data)
+        return Derived(here - there, [self._count(score), self._count(other)], how, score.n, None, score.data)
 
-    def _of_pair(self, pair: Comparison, edge: str, data: Kind) -> Made:
+    def _of_pair(self, pair: Comparison, edge: str, data: Kind) -> Derived:
         if pair.difference is None or pair.newcombe is None or pair.mcnemar is None:
-            return Made(None, [], f"{pair.second} was not asked")
+            return Derived(None, [], f"{pair.second} was not asked")
         both = {pair.first: pair.both + pair.first_only, pair.second: pair.both + pair.second_only}
         file = self.workspace.name_of(self.workspace.path(COMPARISONS))
-        counts = [Count(name, right, pair.n, file) for name, right in both.items()]
+        counts = [Counted(name, right, pair.n, file) for name, right in both.items()]
         cells = pair.both, pair.first_only, pair.second_only, pair.neither
         low, high = (100 * bound for bound in newcombe_paired(*cells))
         apart = (
@@ -230,18 +232,18 @@ class Listing:
             "p": (pair.mcnemar, "McNemar's exact two-sided p"),
         }[edge]
         how = f"{how}: {apart}{'' if edge == 'p' else f', of {pair.n:,}'}"
-        return Made(value, counts, how, pair.n, None if edge else (low, high), data)
+        return Derived(value, counts, how, pair.n, None if edge else (low, high), data)
 
-    def _of_all(self, benchmark: str) -> Made:
+    def _of_all(self, benchmark: str) -> Derived:
         scores = [score for score in self._measured(benchmark) if score.metric == "per_question"]
         return self._of_counts(sum(score.n for score in scores), scores, "questions of all subsets")
 
-    def _of_perfect(self, number: str, what: str) -> Made:
+    def _of_perfect(self, number: str, what: str) -> Derived:
         """The subsets of a benchmark without a wrong answer, and the number of subsets."""
         every = self._measured(number.partition("/")[0])
         scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
         if scores and what == "perfect/accuracy":
-            return Made(None, [], "the accuracy that makes a task count")
+            return Derived(None, [], "the accuracy that makes a task count")
         if what != "perfect":
             return self._of_counts(len(scores), scores, "tasks")
         right = [score for score in scores if score.correct == score.n]
@@ -251,16 +253,18 @@ class Listing:
     def _measured(self, benchmark: str) -> list[Score]:
         return [self._scores[name] for name in BENCHMARKS[benchmark].numbers if name in self._scores]
 
-    def _of_counts(self, total: int, scores: list[Score], how: str) -> Made:
+    def _of_counts(self, total: int, scores: list[Score], how: str) -> Derived:
         if not scores:
             return _NOT_MEASURED
-        return Made(total, [*map(self._count, scores)], how, total, None, scores[0].data)
+        return Derived(total, [*map(self._count, scores)], how, total, None, scores[0].data)
 
-    def _count(self, score: Score) -> Count:
-        return Count(score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name)))
+    def _count(self, score: Score) -> Counted:
+        return Counted(
+            score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name))
+        )
 
     def _is_derived(self, name: str) -> bool:
-        number, what = self.split_name(name)
+        number, what = self.split_figure(name)
         if number not in self._scores:
             return False
         return what in ("n", *EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")

@@ -51,10 +51,11 @@ class Wrong(NamedTuple):
 
 @dataclass
 class Answers:
-    """A benchmark's answers: their number by subset, their :data:`RESULTS`, and the number ``explained``."""
+    """The counts of a benchmark's answers."""
 
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
+    """By subset: the number of ``answers``, of each of :data:`RESULTS`, and of those ``explained``."""
     limit: int | None
     """The wrong answers per subset that have their steps in the report; ``None`` for all."""
     wrong: dict[str, Wrong]
@@ -79,7 +80,7 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
             benchmark is written.
         keep: makes a benchmark's part, or knows it.
     """
-    wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
+    wordings = cache(partial(_wordings, workspace))  # a model shares the questions of its benchmark
 
     def made(benchmark: Benchmark, file: Path) -> Answers:
         write = partial(_write, workspace, explain_cases, wordings, benchmark, file)

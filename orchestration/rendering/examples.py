@@ -39,7 +39,9 @@ class WorkedExample(NamedTuple):
     row: Row
     picture: Timeline | Boxes
     story: Told
+    """The log's steps as the page tells them."""
     telling: bool
+    """True if it shows its kind well; the first such example is shown."""
 
     @property
     def wrong(self) -> list[ChoiceRow]:

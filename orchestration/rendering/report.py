@@ -142,7 +142,7 @@ def write_report(
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
-    """Yield the text and page of each number and of each page of answers, for the search."""
+    """Yield for the search the text and page of each number, of kind 0, and of each page of answers, of 1."""
     for numbers in scores.values():
         for name, score in numbers.items():
             yield f"{label(name)} · {name}: {percent(score)}", number_page(name), 0

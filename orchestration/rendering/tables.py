@@ -20,8 +20,8 @@ from orchestration.scoring.published import published
 
 T = TypeVar("T")
 Place = Literal["", "below", "detail"]
-"""The place of a column: below the figure on its left if space is short; as a detail in the files, and
-elsewhere if there is space; else beside the others.
+"""The place of a column: beside the others; ``below`` the figure on its left, if space is short; ``detail``
+in every file, and elsewhere if there is space.
 """
 
 

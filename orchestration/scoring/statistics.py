@@ -13,9 +13,9 @@ from substrate.base.intervals import wilson
 def newcombe_paired(
     both: int, first_only: int, second_only: int, neither: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Interval of the difference of two paired proportions: method 10 of R.
+    """Interval of the difference of two paired proportions by Newcombe's method 10.
 
-    G. Newcombe, Statistics in Medicine 17, 1998, 2635-2650.
+    R. G. Newcombe, Statistics in Medicine 17, 1998, 2635-2650.
 
     Args:
         both: pairs that both got right.

@@ -35,8 +35,8 @@ class Part(Declared):
         seeded: whether conditions draw random numbers.
         keys: keys of `params.yaml` that ``rows`` reads in addition to the benchmark's.
         first: the study's parameter with the number of cases to ask; empty for all cases.
-        free: subsets that need some rows, but no exact number, if any are expected; ``None`` if this holds
-            for all rows together.
+        free: subsets that need some rows, but no exact number, if any are expected; ``None`` if no number of
+            any subset is promised.
         pairs: each setting with each of its conditions, in the order of a table; empty for the pairs that
             rows name.
     """

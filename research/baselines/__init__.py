@@ -1,1 +1,1 @@
-"""Language models that act before they answer, and their tools."""
+"""Language models that act before they answer, or only read; trivial methods that take a shortcut."""

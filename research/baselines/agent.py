@@ -50,7 +50,7 @@ class Tool(NamedTuple):
         return tuple((name, hints[name]) for name in signature(self.call).parameters)
 
 
-class Memory(NamedTuple):
+class AgentMemory(NamedTuple):
     """A memory that an agent has in addition to its prompt.
 
     Attributes:
@@ -66,7 +66,7 @@ class Memory(NamedTuple):
         return user if self.told else user.partition("\n\n")[2]
 
 
-def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | ReplyError:
+def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | ReplyError:
     """Ask an agent about an arm; return ``yes``, ``no``, or the reason why its reply cannot be read.
 
     The agent is told why a turn cannot be read; such a turn counts among :data:`USES`.

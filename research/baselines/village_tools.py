@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from research.baselines.agent import Memory, Tool
+from research.baselines.agent import AgentMemory, Tool
 from substrate.base.errors import ParameterError
 from substrate.baselines.twin import names_of, village_text
 from substrate.domains.smallville.format import INTERVENTIONS, ArmIntervention, InterventionType, Plan, Spec
@@ -225,5 +225,5 @@ def _search(spec: Spec) -> list[Tool]:
     return [Tool(search, about, {"query": "What to look for."})]
 
 
-SUBSTRATE = Memory(_substrate)
-SEARCH = Memory(_search, told=False)
+SUBSTRATE = AgentMemory(_substrate)
+SEARCH = AgentMemory(_search, told=False)

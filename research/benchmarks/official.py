@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace as changed
+from msgspec.structs import replace as with_fields
 
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.babi import BABI, STORIES
@@ -124,7 +124,7 @@ def from_every_log(case: bm.Case, logs: bm.Logs, parameters: Perception, split: 
     """The rows of a video's questions, answered from every log that its perceived events allow."""
     asked = _questions.decode(case.questions).questions
     for row in answer_possible(read_back(logs[0], int(case.scene)), asked, parameters, split):
-        yield changed(row, benchmark="perceived_worlds", log=logs[0].digest)
+        yield with_fields(row, benchmark="perceived_worlds", log=logs[0].digest)
 
 
 PERCEIVED_WORLDS = bm.Interpreted(
@@ -215,7 +215,7 @@ def compiled(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterator[Row]:
         try:
             compile_program(question.semantic)
         except SubstrateError as error:
-            row = changed(row, predicted="error", correct=False, error=str(error))
+            row = with_fields(row, predicted="error", correct=False, error=str(error))
         yield row
 
 

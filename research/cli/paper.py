@@ -50,5 +50,5 @@ def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meanin
     else:
         bounds = f" [{entry.interval[0]:.2f}, {entry.interval[1]:.2f}]" if entry.interval else ""
         ours = f"{entry.measured:g}{bounds} ({entry.data} data)"
-    page = number_page(listing.split_name(name)[0])
+    page = number_page(listing.split_figure(name)[0])
     return Meaning(name, ours, made.how, f"{to_report}/{page}" if (report / page).is_file() else None)

@@ -14,7 +14,7 @@ from statistics import fmean, quantiles
 
 import msgspec
 
-from research.measurements.clevrer_statistics import Clip, entering
+from research.measurements.clevrer_statistics import Clip, launched
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
 from substrate.generators.clevrer._plan import BIN
 from substrate.generators.clevrer.events import WorldEvent
@@ -108,8 +108,8 @@ def cast(clip: Clip) -> str:
     >>> cast(Clip(things, tuple(WorldEvent(*part) for part in parts), {}))
     'LRrl'
     """
-    launched = entering(clip)
-    letters = [("R", "L")[number in launched] for number in range(min(_ACTORS, len(clip.objects)))]
+    started = launched(clip)
+    letters = [("R", "L")[number in started] for number in range(min(_ACTORS, len(clip.objects)))]
     return "".join(
         letter if number < 2 or _hits(clip, number) else letter.lower()
         for number, letter in enumerate(letters)
@@ -187,7 +187,7 @@ def _speeds(annotations: Sequence[Annotation]) -> tuple[float, float]:
 def _opening(clip: Clip) -> Iterator[tuple[float, float]]:
     """The place where the first actor starts, if that is in view."""
     path = clip.paths.get(0, ())
-    if path and path[0][0] == 0 and 0 in entering(clip):
+    if path and path[0][0] == 0 and 0 in launched(clip):
         yield path[0][1:]
 
 
@@ -195,7 +195,7 @@ def _resting(clip: Clip) -> dict[int, tuple[float, float]]:
     return {
         name: path[0][1:]
         for name, path in clip.paths.items()
-        if path and path[0][0] == 0 and name not in entering(clip)
+        if path and path[0][0] == 0 and name not in launched(clip)
     }
 
 
@@ -215,7 +215,7 @@ def _miss(clip: Clip) -> Iterator[float]:
     if (
         target
         and len(path) > 1
-        and 0 in entering(clip)
+        and 0 in launched(clip)
         and met
         and met[0].objects == (0, 1)
         and path[1][0] < met[0].frame

@@ -25,8 +25,8 @@ from substrate.generators.clevrer.events import EventType, WorldEvent, observed_
 INTERVAL = 5
 """Frames between two samples of a path."""
 _SEAMS = frozenset((85, 105))
-"""Samples after which the released trajectories begin another fit (docs/design/motion.md): the speed across
-them is no motion.
+"""Samples after which the released trajectories begin another fit (docs/design/foretelling.md): the speed
+across them is no motion.
 """
 _MOVING = 0.2
 """Speed between two samples from which an object moves (units/s): above the noise of trackers."""
@@ -174,7 +174,7 @@ def _kolmogorov_smirnov(left: Sequence[Value], right: Sequence[Value]) -> float:
     )
 
 
-def entering(clip: Clip) -> set[int]:
+def launched(clip: Clip) -> set[int]:
     """Objects set in motion by the generator and not by a blow: those that come into view, and those that are
     fast at frame 0.
     """
@@ -219,11 +219,11 @@ def _collisions_of_objects(clip: Clip) -> Iterable[Value]:
 
 
 def _launched(clip: Clip) -> Iterable[Value]:
-    return [len(entering(clip))]
+    return [len(launched(clip))]
 
 
 def _launched_untouched(clip: Clip) -> Iterable[Value]:
-    return [len(entering(clip) - {number for event in clip.of_type("collision") for number in event.objects})]
+    return [len(launched(clip) - {number for event in clip.of_type("collision") for number in event.objects})]
 
 
 def _moving_objects(clip: Clip) -> Iterable[Value]:
@@ -278,7 +278,7 @@ def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
 
     def ratios(clip: Clip) -> Iterable[Value]:
         first, *later = clip.of_type("collision") or [WorldEvent("collision", (), 0)]
-        if first.objects != (0, 1) or entering(clip) & {0, 1} != {0}:
+        if first.objects != (0, 1) or launched(clip) & {0, 1} != {0}:
             return []
         before, after = (
             (first.frame - 2) // INTERVAL * INTERVAL - INTERVAL,
@@ -297,7 +297,7 @@ def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
 
 def _rest(axis: Literal[1, 2]) -> Callable[[Clip], Iterable[Value]]:
     def places(clip: Clip) -> Iterable[Value]:
-        set_off = entering(clip)
+        set_off = launched(clip)
         return [
             path[0][axis]
             for name, path in clip.paths.items()

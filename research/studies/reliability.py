@@ -260,8 +260,8 @@ def in_words(reliability: Reliability) -> str:
     what = "" if reliability.subset in EVENTS else " choices"
     return (
         f"{reliability.subset}: {reliability.n:,}{what}, Brier score {reliability.brier:.4f} "
-        f"({reliability.plain:.4f} if 0 or 1 were said as is likelier, {reliability.constant:.4f} if how "
-        "common it is)"
+        f"({reliability.plain:.4f} if the likelier of 0 and 1 were stated, {reliability.constant:.4f} if "
+        "the overall share were)"
     )
 
 

@@ -25,7 +25,8 @@ class Learning(NamedTuple):
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty if no telling in
     the log explains it: the fact was known from the start, observed, or heard elsewhere.
 
-    >>> Learning(AWARE_OF, Change(7, None), None, None, ()).position
+    >>> from pyoxigraph import NamedNode
+    >>> Learning(NamedNode("urn:ann"), Change(7, None), None, None, ()).position
     7
     """
 

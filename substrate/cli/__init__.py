@@ -1,4 +1,4 @@
-"""The library's commands: `substrate log`, `mcp`, `generate`, and the commands of `research`."""
+"""The library's commands: `substrate log`, `mcp`, `generate`, `models`, and the commands of `research`."""
 
 from collections.abc import Mapping
 

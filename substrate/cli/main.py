@@ -1,4 +1,5 @@
-"""The library's commands in a single app: `substrate log`, `mcp`, `generate`, and those of `research`.
+"""The library's commands in a single app: `substrate log`, `mcp`, `generate`, `models`, and those of
+`research`.
 
 A group is loaded only when it is used, so that `substrate --help` starts fast.
 """

@@ -42,6 +42,7 @@ def write_release(out: Path, scenes: Iterable[bytes], _seed: int = 0) -> int:
     Args:
         out: the folder, made if absent.
         scenes: the output of :func:`encode_scene`, by scene.
+        _seed: ignored; every world's ``write`` is given it.
 
     Returns:
         The number of questions.

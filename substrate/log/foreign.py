@@ -21,7 +21,7 @@ from substrate.base.ntriples import texts_of
 from substrate.log._chain import Chain
 from substrate.log.patch import EDITED, Descent, require_flat
 
-# In a possessive group, an alternative looks ahead before it reads: Python before 3.11.5 does not go back.
+# An alternative looks ahead first: before 3.11.5, Python mishandles a possessive group that backtracks.
 _TOKEN = re.compile(
     r"""(?P<iri><[^<>\s]*+>) | (?P<open><<\(?) | (?P<close>\)?>>) | (?P<dot>\.)
     | (?P<blank>_:\w(?:[\w:·-]|(?=\.[\w:.·-])\.)*+)

@@ -17,7 +17,7 @@ from substrate.base.limits import LIMITS
 DEPTH = LIMITS.depth
 """The largest allowed depth of nested brackets."""
 
-# The body of a long string is not possessive: Python before 3.11.5 does not go back to where it looked ahead.
+# The body of a long string is greedy: before 3.11.5, Python mishandles a possessive group that backtracks.
 _STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*'{3}
               |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')"""
 _LEADING = r"""

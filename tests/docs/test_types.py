@@ -18,7 +18,7 @@ _FILE = re.compile(r"# (\S+\.py)\n")
 def test_each_page_and_program_is_typed_strictly(tmp_path: Path) -> None:
     """A block that begins with a file's name is that file; the others of a page are one program."""
     programs: list[str] = []
-    for room in ("substrate", "orchestration", "research"):  # what a page adds stands among what is there
+    for room in ("substrate", "orchestration", "research"):  # a page's files are checked beside the packages
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     for page in PAGES:
         blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)

@@ -157,7 +157,7 @@ def test_counterfactual_gold_is_another_simulation(targets: list[WorldTarget]) -
             other = [Solid(s.body, *wanted) if s.body.object_id == int(number) else s for s in solids]
             contacts = list(simulate(other, FRAMES + HIDDEN_FRAMES).contacts)
             assert {c.object_ids for c in contacts} == {c.object_ids for c in collisions}
-            assert contacts == collisions or not charge  # whichever of two charges was changed
+            assert contacts == collisions or not charge  # of two charges either one may have been changed
             seen = {c.object_ids for c in made.annotation.collision}
             changed += {c.object_ids for c in collisions if c.frame_id < FRAMES} != seen
     assert changed  # some change makes a difference

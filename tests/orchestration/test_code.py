@@ -26,7 +26,7 @@ from releases import write_logs
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
-from orchestration.code import PACKAGES, ROOT, modules
+from orchestration.code import PACKAGES, ROOT, code_of, modules
 from orchestration.code.closure import Closure
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
@@ -34,7 +34,7 @@ from orchestration.ledger.manifest import read_manifest
 from orchestration.lineage.explain import each_here
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
-from orchestration.settings import MODEL_URL
+from orchestration.settings import MODEL_URL, Spark
 from orchestration.stage import Stage
 from orchestration.stages import result_stages
 from orchestration.stages.graph import STAGES
@@ -506,3 +506,8 @@ def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == here
     assert cache.stat().st_size > 100_000
+
+
+def test_a_struct_that_a_function_is_given_counts_by_its_fields() -> None:
+    codes = [code_of(functools.partial(encode, Spark(shard=size))) for size in (1, 2)]
+    assert codes[0] != codes[1]

@@ -55,7 +55,7 @@ class Sight(Errors, frozen=True, kw_only=True):
 class Belief(Struct, frozen=True):
     """Weights of a logistic sum that turns a pair's share of draws into a probability of collision.
 
-    They are fitted on the same half of the scenes.
+    They are fitted on the half of the scenes that the law of motion is fitted on.
     """
 
     constant: float = 0.0

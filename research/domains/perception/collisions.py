@@ -21,9 +21,9 @@ Pair = tuple[int, int]
 """Two objects by their indices among the paths, the lower first."""
 
 _NEAR = 0.3
-"""A pair may have touched only where its distance is below contact plus this (units),"""
+"""A pair may have touched only where its distance is below contact plus this (units)."""
 _SLACK = 0.12
-"""and below the larger of contact and its least distance, plus this (units)."""
+"""And only where it is below the larger of contact and its least distance, plus this (units)."""
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0

@@ -192,6 +192,7 @@ class _Sentence(Phrases):
 
     def fits(self, use: Verb, particle: str, objects: tuple[str, ...], others: dict[str, Complement]) -> bool:
         """Tell whether this use of a verb fits the words here."""
+        # Particles that a verb may have without declaring them: "went back".
         loose = {"Move": {"back"} if objects else {"back", "over"}, "Give": {"back"}}
         extra = {particle} - {"", *use.particles}
         if not set(use.particles) <= {particle} or extra - loose.get(use.effect, set()):

@@ -79,8 +79,6 @@ class Scene:
         self._names: dict[Node, str] = {}
         self._boxes: dict[Node, tuple[int, int, int, int]] = {}
 
-    # Look-ups
-
     @classmethod
     def of(cls, image_id: str, graph: SceneGraph, ontology: Ontology | None = None) -> Scene:
         """The scene of a scene graph."""
@@ -97,6 +95,8 @@ class Scene:
             _KEPT.clear()
             last = _KEPT[image_id] = cls(image_id, log)
         return copy(last)
+
+    # Look-ups
 
     @property
     def positions(self) -> Mapping[Fact, int]:

@@ -31,7 +31,7 @@ _READILY = {
     "collision": {True: 2.0, False: 6.0},
     "in": {True: 3.0, False: 0.6},
 }
-"""Weights of an explanatory option by its kind, and by whether it is a cause (worlds.md)."""
+"""Weights of an explanatory option by its kind, and by whether it is a cause (docs/design/worlds.md)."""
 _FILMED = 0.24
 """Probability that the wrong choice of a predictive question was filmed: 17 of 71 official ones."""
 _CHOICES, _MOST_RIGHT = 4, 3

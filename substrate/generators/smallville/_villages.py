@@ -8,7 +8,7 @@ from substrate.domains.smallville.format import Agent, Named, Plan, Village
 from substrate.generators.smallville.cast import CAST, identifier
 
 CONDITIONAL = 0.4
-"""The number of plans that depend on a fact."""
+"""The probability that a plan depends on a fact."""
 
 
 def sample_village(rng: Random) -> Village:

@@ -54,6 +54,7 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("profile", "shown"),
     [
@@ -61,11 +62,7 @@ def refused(*arguments: str) -> str:
             "sample",
             ("clevrer/explanatory/per_question", "babi/qa7/accuracy", "ablations/predictive.A/per_option"),
         ),
-        pytest.param(
-            "beyond",
-            ("perceived/explanatory/per_question", "comphy_inferred/factual/per_question"),
-            marks=pytest.mark.long,
-        ),
+        ("beyond", ("perceived/explanatory/per_question", "comphy_inferred/factual/per_question")),
     ],
 )
 def test_every_number_walks_from_its_cells_to_its_source(

@@ -62,6 +62,7 @@ def a_small_split_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Published, "n", lambda _, name: None)
 
 
+@pytest.mark.long
 def test_official_archives_run_through_the_same_pipeline(
     make_project: Callable[..., Path], mirror: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_official_archives_run_through_the_same_pipeline(
     assert (root / "artifacts/paper/clevrer/answers.jsonl").read_bytes() == before
 
 
+@pytest.mark.long
 def test_the_other_benchmarks_are_taken_from_their_official_archives(
     make_project: Callable[..., Path],
     mirror: tuple[str, Path],
