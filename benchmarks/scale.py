@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from zipfile import ZipFile
 
 import msgspec
@@ -234,8 +234,8 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         )
 
 
-def run_stages(benchmark: str, profile: str, *overrides: str) -> None:
-    """The stages in the project around the current folder, in this process; it then ends without a wait."""
+def run_stages(benchmark: str, profile: str, *overrides: str) -> NoReturn:
+    """Run the stages in the project around the current folder, then end this process at once."""
     from orchestration.base.progress import task_figures
     from orchestration.project import open_workspace
     from substrate.base.files import replacing

@@ -49,7 +49,7 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     master: str = "local[*,4]"
     partitions: Annotated[
-        _Cut, _about("The least number of shards of a table with more cases than that.")
+        _Cut, _about("Into about how many shards a table is cut; more if a shard would exceed `shard`.")
     ] = 8
     shard: Annotated[_Cut, _about("The largest number of cases of a shard, which a task computes.")] = 1000
     config: dict[str, str | int | float | bool] = {}
@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """A URI for tables that the driver and Spark's workers reach; by default the project folder."""
 
     def of(self, key: str) -> Any:
-        """The parameters of a benchmark."""
+        """A section of parameters by its key: a benchmark's, or ``baselines``."""
         return getattr(self, key)
 
     def data(self, benchmark: str) -> Any:
@@ -234,7 +234,7 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
 
 
 def value_at(settings: Settings, key: str) -> Any:
-    """The value of a dotted key as JSON gives it back, so that one that was kept equals one that is set."""
+    """The value of a dotted key after a round trip through JSON, so that it equals a value from a record."""
     value: Any = msgspec.to_builtins(settings)
     for part in key.split("."):
         value = value[part]

@@ -111,7 +111,7 @@ def make_project(
 
 @pytest.fixture(scope="session")
 def unchanged_project(request: pytest.FixtureRequest) -> Path:
-    """The small project that was reproduced and pinned, for tests that read it and nothing else.
+    """The small project that was reproduced and pinned, for tests that only read it.
 
     It is made once for all workers, and kept while code and parameters are the same.
     """
@@ -136,7 +136,7 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DVC's files stay as they are when results are pinned, which would take 3 s; DVC's tests check them."""
+    """Pinning leaves DVC's files as they are, since to write them takes 3 s; DVC's own tests check that."""
     monkeypatch.setattr("orchestration.ledger.dvc.commit", lambda *_: None)
 
 

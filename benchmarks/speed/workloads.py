@@ -12,8 +12,8 @@ from substrate import Event, EventLog
 def village_lines(deltas: int, seed: int = 1) -> list[tuple[int, str]]:
     """A log as lines of RDF Patch: at each tick two agents move and one hears a word that is new.
 
-    An agent's place is retracted and inserted, so that a delta has about 0.7 triples of its own; a tick
-    has about five deltas.
+    Each move retracts the old place and inserts the new one, so that there are about 0.57 distinct triples a
+    delta; a tick has about five deltas.
     """
     chance = random.Random(seed)
     agents = max(10, deltas // 50)
@@ -56,7 +56,7 @@ def meetings(events: int, objects: int, seed: int = 1) -> list[Event]:
 
 
 def last_edges(events: list[Event]) -> list[tuple[int, int]]:
-    """From each event to the last one before it of each participant: the least graph whose closure is
+    """From each event to the last one before it of each participant: a small graph whose closure is
     ancestry where no two events share a tick.
     """
     edges: list[tuple[int, int]] = []

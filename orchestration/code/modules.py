@@ -86,7 +86,7 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
     for node in nodes:
         if isinstance(node, ast.Lambda):
             lambdas[node.lineno] = lambdas.get(node.lineno, "") + _hash(node)
-    body = [statement for statement in tree.body if not _for_readers(statement)]
+    body = [statement for statement in tree.body if not _not_on_import(statement)]
     parted = [part for statement in body for part in _parted(statement)]
     own = {name for statement in parted for name in _bound(statement)}
     others = {
@@ -98,8 +98,8 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
     return Module(tuple(_statement(part, own, own - others, home) for part in parted), lambdas)
 
 
-def _for_readers(statement: ast.stmt) -> bool:
-    """Tell whether a statement runs only for a type checker or as a script."""
+def _not_on_import(statement: ast.stmt) -> bool:
+    """Tell whether a statement runs only for a type checker or as a script, and so on no import."""
     test = ast.unparse(statement.test) if isinstance(statement, ast.If) else ""
     return test.endswith("TYPE_CHECKING") or test == "__name__ == '__main__'"
 
@@ -166,7 +166,7 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
 
 
 def _globals(code: CodeType, own: set[str]) -> set[str]:
-    """The global names that compiled code uses; only the given ones are complete."""
+    """The global names that compiled code uses: all of ``own`` among them, and perhaps not all others."""
     # Most code names none of them, and a look at its instructions takes long.
     ops = () if own.isdisjoint(code.co_names) else dis.get_instructions(code)
     names = {op.argval for op in ops if op.opname in _TAKING}
@@ -174,7 +174,8 @@ def _globals(code: CodeType, own: set[str]) -> set[str]:
 
 
 def _runs(statement: ast.stmt, ours: set[str]) -> bool:
-    """Tell whether a statement does more than bind names: it calls a function or changes a value.
+    """Tell whether a statement does more than bind names: it has a bare expression, such as a call, or stores
+    into an attribute or an item.
 
     A decorator of the project may register what it decorates, so that any function can find it.
     """

@@ -116,7 +116,7 @@ def remove_experiment(root: Path, name: str) -> None:
     require_name(name, "NAME")
     left = [making(root, name), root / EXPERIMENTS / ".replies" / name]
     if name not in experiment_names(root) and not any(path.is_dir() for path in left):
-        read_experiment(root, name)
+        read_experiment(root, name)  # raises: there is none
     open_workspace().storage.remove(f"{EXPERIMENTS}/{name}")
     for path in (root / EXPERIMENTS / name, *left):
         if path.is_dir():
@@ -156,12 +156,12 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
 def take(
     stage: Stage, workspace: Workspace, now: Made, theirs: Mapping[str, Made] | None = None
 ) -> Made | None:
-    """Take a stage's outs from the parent, where they were made of the very code, parameters and inputs.
+    """Take a stage's outs from the parent, if they were made from the very same code, parameters and inputs.
 
     Args:
         stage: the one whose outs are taken.
         workspace: the experiment in the making.
-        now: what they would be made from in it.
+        now: what the outs would be made from in the experiment.
         theirs: the parent's records, where they were read already.
 
     Returns:
@@ -241,6 +241,7 @@ def _link(source: str | Path, target: str | Path) -> None:
 
 
 def _folder(workspace: Workspace) -> Path:
+    """The hidden folder of an experiment in the making."""
     assert workspace.experiment
     return workspace.experiment
 

@@ -63,7 +63,8 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The counts behind a number: rows in the file, rows counted, and right ones among ``n``.
+    """The counts behind a number: rows in the file, rows counted, and the right answers among the
+    ``n`` that the number's metric counts in them.
 
     ``wrong`` has the first wrong rows as SUBSET/SCENE/QUESTION, with the question named as in answers.
     """
@@ -203,9 +204,9 @@ class Lineage:
                 todo += needs[name]
         return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())[::-1]
 
-    def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
+    def inputs(self, stages: Iterable[str], glob: str) -> list[str]:
         """Return the inputs of some stages that match a pattern."""
-        return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
+        return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), glob)
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:

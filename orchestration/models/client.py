@@ -156,8 +156,8 @@ class Client:
     def complete(self, request: Request) -> Reply:
         """Return the server's reply to a request.
 
-        A reply that violates the schema is requested again, unless its length was cut off. The last try's
-        reply is returned unchanged, since it is the model's answer.
+        A reply that violates the schema is requested again, unless it was cut off at the limit of tokens. The
+        last try's reply is returned unchanged, since it is the model's answer.
 
         Raises:
             ModelError: the server refuses the request, or does not answer.

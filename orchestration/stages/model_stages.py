@@ -78,7 +78,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
         own = transcript.file_of(workspace.transcripts / model.name, baseline)
         if replies.is_file() and replies != own:
             own.parent.mkdir(parents=True, exist_ok=True)
-            for path in (replies, transcript.took_of(replies)):
+            for path in filter(Path.is_file, (replies, transcript.took_of(replies))):
                 shutil.copy(path, own.parent)
         replies = own
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})

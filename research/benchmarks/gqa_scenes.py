@@ -1,6 +1,6 @@
 """The real scene graphs of a public release, with its questions about them.
 
-GraphVQA (Liang et al., MAI at NAACL 2021) ships four scene graphs of GQA with its program, and questions
+GraphVQA (Liang et al., MAI at NAACL 2021) ships four scene graphs of GQA with its code, and questions
 about two of them. Each question has a program in GraphVQA's own form: `[722335]=relate_inv([1], on)`.
 """
 

@@ -8,7 +8,8 @@ ratios best; if the ratios leave a choice, the mass is the lighter.
 Each body's acceleration is fitted, frame by frame, by a force of each other body that falls with the square
 of the distance, and by dry friction and drag along its own path. Friction and drag have one fitted strength
 per object, so the fit assumes nothing about the ground. A pair repels (same charge) or attracts (opposite) if
-both bodies show it, or the only movable body does; the charges that fit all forces best are taken.
+one body clearly shows it and the other, if measured, does not contradict it. The charges that fit all forces
+best are taken, with the unclear ones.
 Charges have no absolute sign: the first charged object counts as positive. Two charges also give their
 mass ratio, which needs no contact.
 
@@ -39,7 +40,7 @@ frames, and is recorded up to one frame late.
 LEAST_CHANGE = 0.15
 """Units/s: a smaller change of relative velocity is no evidence; it may be friction or rounding."""
 LEAST_FRAMES = 4
-"""The least number of a video's frames with a force: fewer frames fit anything."""
+"""The least number of a body's frames without contact in a video: any force would fit fewer."""
 LEAST_STRENGTH = 0.1
 """Units³/s²: a smaller product of fitted acceleration and distance squared is no force."""
 LEAST_SIGMA = 8.0
@@ -106,8 +107,8 @@ class Inferred(NamedTuple):
 
 
 class _Force(NamedTuple):
-    """Fitted push of ``source`` on ``body``: acceleration times distance squared, its standard error, and the
-    frames fitted.
+    """The fitted push of one body on another: acceleration times distance squared, its standard error, and
+    the frames fitted.
     """
 
     size: float
@@ -156,7 +157,7 @@ def infer(target: Target) -> Inferred:
     seen = [*exchanges, *(evidence for _, evidence in forces)]
     masses, mass_probability = _masses(sorted(numbers.values()), seen)
     charges, charge_probability = _charges(masses, pushes)
-    seen = [*exchanges, *(_weighed(evidence, masses, push) for push, evidence in forces)]
+    seen = [*exchanges, *(_with_strength(evidence, masses, push) for push, evidence in forces)]
     seen.sort(key=lambda e: (e.video, e.since, e.first, e.second, e.kind))
     return Inferred(masses, charges, tuple(seen), mass_probability, charge_probability)
 
@@ -289,7 +290,7 @@ def _force(push: _Push) -> Sighting | None:
     return Sighting("DistantForce", video, *pair, frames[0], frames[-1], weight=min(weight, 1.0), ratio=ratio)
 
 
-def _weighed(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sighting:
+def _with_strength(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sighting:
     """The evidence with the strength that a body of mass 1 would show."""
     sides = [
         (force.error, force.size * masses[number])

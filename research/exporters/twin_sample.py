@@ -19,7 +19,7 @@ def sampled(count: int, seed: int) -> Iterator[Graded]:
 
     Args:
         count: how many; drawn from :data:`WHOLE`, or from as many if more are wanted.
-        seed: they are generated from and chosen by it.
+        seed: it generates the specifications, and chooses among them.
 
     >>> [(spec.spec, spec.linkage, spec.gold.a) for spec in sampled(2, 20)]
     [(216, 'control', 'yes'), (171, 'control', 'no')]

@@ -97,9 +97,9 @@ ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "sparql": ("The query.", "SELECT ?who { ?who <urn:memory:likes> ?what }"),
     "change": ("The change to imagine.", "retract"),
     "what_if.predicate": ("The relation; needed by `assert` and `retract` alone.", "lives in"),
-    "what_if.at": ("The tick of the change; unless given, after what is taken away began, else now.", 12),
+    "what_if.at": ("The tick of the change; by default after the retracted fact began, else the next.", 12),
 }
-"""The type, description and examples of each tool argument, by name."""
+"""The description and examples of each tool argument, by name, or by TOOL.NAME where a tool differs."""
 
 
 class Tool:

@@ -1,6 +1,6 @@
-"""Five visits, each as its visitor has it: in a terminal and in a browser, on a project that was reproduced.
+"""Visits, each as its visitor has it: in a terminal and in a browser, on a project that was reproduced.
 
-`docs/index.md` shows them; with SCREENSHOTS=FOLDER in the environment they are pictured there.
+`docs/index.md` shows pictures of some; with SCREENSHOTS=FOLDER in the environment they are written to FOLDER.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shared_project import run
 
 pytestmark = pytest.mark.long
 TAU = "clevrer.predictive.tau"
-"""Of 3.0, which nobody would take: on so few scenes a sensible one changes no answer."""
+"""The visits set it to 3.0, which nobody would choose: on so few scenes a sensible one changes no answer."""
 PREDICTIVE = "clevrer/predictive/per_question"
 PAPER = r"""\documentclass{article}\title{A paper}\begin{document}\maketitle
 \section{Results} The substrate answers 59.85 percent of the counterfactual questions, NS-DR 42.2.
@@ -142,7 +142,7 @@ def test_someone_brings_official_files(terminal: Terminal, browser: Browser, tmp
 
 
 def test_picture_of_an_agents_memory(browser: Browser) -> None:
-    """The fourth reader visits no report: the program of the documentation is pictured for the first page."""
+    """The builder of an agent visits no report: the documentation's program is pictured for page one."""
     if not os.environ.get("SCREENSHOTS"):
         pytest.skip("SCREENSHOTS names no folder")
     program = "docs/examples/agent_memory.py"
@@ -151,22 +151,22 @@ def test_picture_of_an_agents_memory(browser: Browser) -> None:
 
 def test_someone_reads_the_report_on_a_telephone(opened: Opener) -> None:
     page = opened(width=360)
-    down(page)
+    require_readable(page)
     page.get_by_role("searchbox").fill("clevrer counterfactual")
     page.locator("#found a", has_text="clevrer/counterfactual/per_question").click()
     page.wait_for_url(re.compile("/numbers/"))
-    down(page)
+    require_readable(page)
     page.locator(".faults a").first.click()
     page.wait_for_url(re.compile("/answers/"))
     expect(page.locator(".why svg.timeline")).to_be_visible()
-    down(page)
+    require_readable(page)
     assert opened.complaints == []
     page.locator("button.opens[aria-expanded=true]").scroll_into_view_if_needed()
     picture(page, "report-360")
 
 
-def down(page: Page) -> None:
-    """Hold that a page of the telephone scrolls down and not sideways, and that its words can be read."""
+def require_readable(page: Page) -> None:
+    """Check that a page on a telephone scrolls down only, not sideways, and that its words can be read."""
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert fits(page, 360)
     outside = """elements => elements

@@ -35,6 +35,7 @@ from orchestration.lineage.explain import each_here
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.settings import MODEL_URL, Spark
+from orchestration.spark.session import spark_session
 from orchestration.stage import Stage
 from orchestration.stages import result_stages
 from orchestration.stages.graph import STAGES
@@ -509,5 +510,5 @@ def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> Non
 
 
 def test_a_struct_that_a_function_is_given_counts_by_its_fields() -> None:
-    codes = [code_of(functools.partial(encode, Spark(shard=size))) for size in (1, 2)]
+    codes = [code_of(functools.partial(spark_session, Spark(shard=size))) for size in (1, 2)]
     assert codes[0] != codes[1]

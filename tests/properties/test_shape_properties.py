@@ -45,6 +45,7 @@ covered = st.lists(
     max_size=2,
     unique_by=lambda word: word.split()[0],
 ).map(" ; ".join)
+"""Constraints that the fast check of `substrate.rules.shapes` covers."""
 
 
 @st.composite

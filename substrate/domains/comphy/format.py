@@ -59,7 +59,7 @@ Look = tuple[str, str, str]
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question with its postfix program; factual questions have ``answer``, others ``choices``.
 
-    :class:`TargetQuestions` reads a program that a record lacks from the words.
+    If a record lacks the program, :class:`TargetQuestions` reads it from the words.
     """
 
     question_id: Whole

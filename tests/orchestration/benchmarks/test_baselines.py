@@ -342,6 +342,16 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
         first, address = answers.read_bytes(), server.url.removeprefix("http://").removesuffix("/v1")
         assert len(server.bodies) in (9, 10), "perhaps one is asked twice"
 
+        # An experiment takes the replies along, even if nobody kept how long they took.
+        (took,) = (root / "transcripts/sample/controlled").glob("*.took.json")
+        took.unlink()
+        asked = len(server.bodies)
+        fewer = WorkspaceResource(
+            profile="sample", overrides=["baselines.controlled.n=4"], experiment="fewer"
+        )
+        run_stages(stages, fewer, partial(instance, root))
+        assert len(server.bodies) == asked
+
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run(force=True)["n"] == 8
     assert answers.read_bytes() == first

@@ -10,7 +10,7 @@ from rich.tree import Tree
 
 from orchestration.base.progress import advance
 from orchestration.cli import console, trace
-from orchestration.lineage.listing import Count, Entry, Made
+from orchestration.lineage.listing import Counted, Derived, Entry
 
 ROOT = Path(__file__).resolve().parents[3]
 DOORS = ("printing.py", "console.py", "notices.py")
@@ -41,7 +41,7 @@ def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     entry = Entry("a[bold]\n  b", "nowhere", None, None, None, None, None, "none", None)
-    made = Made(None, [Count("c [red]\nd", 1, 2, "e.json")], "counted")
+    made = Derived(None, [Counted("c [red]\nd", 1, 2, "e.json")], "counted")
     trace.console().print(trace.outline("derived", entry, made, "here", "sample", {}, "go on"))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == [

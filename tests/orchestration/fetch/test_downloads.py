@@ -419,6 +419,7 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
 
     def answer(request: httpx.Request) -> httpx.Response:
         requested.append(request.url.host)
+        # `to` serves the first transfer, and leads the second one on to a host that nobody named.
         led = {"example.org": to, to: "nobody.example.com"}.get(request.url.host)
         if led == to or (led and len(requested) > 2):
             return httpx.Response(302, headers={"Location": f"https://{led}/file"})

@@ -1,4 +1,4 @@
-"""A project whose path has spaces, letters outside ASCII, `%` and `#`, and one in another's folder."""
+"""A project whose path has spaces, letters outside ASCII, `%` and `#`; one inside another git repository."""
 
 from __future__ import annotations
 

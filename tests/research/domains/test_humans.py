@@ -34,7 +34,7 @@ def record(bodies: list[Body], frames: int = 100) -> dict[str, Any]:
 
 
 def answers(scene: dict[str, Any], folder: Path, *pairs: tuple[str, str]) -> list[str]:
-    """The words of the command about causes and effects."""
+    """The answers of `substrate answer` about pairs of a cause and an effect."""
     questions = [
         {
             "question_id": number,
