@@ -80,10 +80,14 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     def _beside_pins(self) -> str:
         """Say how the results compare with the pins that existed before the run."""
         if self.drifted:
-            return f"; {len(self.drifted)} outputs differ from their pins"
+            how = (
+                "output differs from its pin" if len(self.drifted) == 1 else "outputs differ from their pins"
+            )
+            return f"; {len(self.drifted)} {how}"
         if not self.pinned:
             return "; nothing pinned to compare with"
-        new = f", except {len(self.unpinned)} stages that had no pin" if self.unpinned else ""
+        stages = "stage" if len(self.unpinned) == 1 else "stages"
+        new = f", except {len(self.unpinned)} {stages} that had no pin" if self.unpinned else ""
         return f"; every result as pinned{new}"
 
 
@@ -220,8 +224,8 @@ def _against(
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[tuple[Table, str]]:
-    """Return the tables that a run made, each with the place of all of it; a benchmark that shares its table
-    shows only its own rows.
+    """Return the tables that a run made, each with the path of the whole table. If a benchmark shares its
+    table, return only its own rows, with the command that prints them.
     """
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number

@@ -31,7 +31,7 @@ def project_name(root: Path) -> str:
 
 
 def is_private(root: Path, home: Path) -> bool:
-    """Tell whether a folder of Dagster's holds the records of this project alone: it is the project's own."""
+    """Tell whether Dagster's folder is the project's own and holds the records itself, not a database."""
     return home.resolve() == (root / ".dagster").resolve() and _holds_records(home)
 
 
@@ -94,7 +94,7 @@ def forget_old(instance: dg.DagsterInstance, root: Path) -> None:
 
 
 def close_interrupted(instance: dg.DagsterInstance, root: Path) -> list[str]:
-    """Mark runs of a project whose process is gone as failed, and return their ids.
+    """Mark as failed each run of a project whose own process is gone, and return the ids of these runs.
 
     If no other process holds the project's lock, none of its runs goes on. Else a run goes on while a process
     that it recorded does; a process that started after the record is another with the same number.

@@ -27,8 +27,8 @@ Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
 _OPEN = 900
-"""The characters of a Markdown text that the UI still shows without a click: it hides one of 1,000."""
-_READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
+"""The most characters of a Markdown text that the UI shows without a click: it hides a text of 1,000."""
+_COLUMNS = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
 """The columns of answers that are shown: the page is narrower than a row."""
 _ABOUT = {
     "scene": "the scene, story, image, target or specification",
@@ -81,7 +81,8 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
 
 def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
     """State each number in words, with a link to its page, as a table, and as a value that Dagster plots.
-    Published figures are a table of their own, which leaves the rows of numbers low.
+
+    Published figures have a table of their own: beside the numbers they would make each row taller.
     """
     rows = [
         {
@@ -136,7 +137,7 @@ def _of_lines(path: Path) -> Metadata:
     """Show the number of rows and the first rows."""
     with path.open("rb") as file:
         rows: list[dict[str, Any]] = [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
-    first = [{key: row[key] for key in _READ_FIRST if key in row} or row for row in rows]
+    first = [{key: row[key] for key in _COLUMNS if key in row} or row for row in rows]
     return {"preview": _table(first), "dagster/row_count": line_count(path)}
 
 

@@ -27,7 +27,7 @@ LOCATION = {".dagster/repository": "__repository__@substrate"}
 
 
 class RunError(SubstrateError):
-    """A stage failed; the message is the stage's error."""
+    """A stage, a check that stops the run, or the run itself failed; the message is the reason."""
 
 
 def run_stages(
@@ -41,7 +41,7 @@ def run_stages(
     Args:
         names: stage names; all of their inputs must exist or be among them.
         workspace: the profile and overrides of the run.
-        where: returns the instance that records the run, which takes a while; by default a temporary one.
+        where: opens the instance that records the run (opening is slow); by default a temporary one.
         job: the name of the job whose page lists the run.
 
     Returns:
@@ -99,7 +99,9 @@ def _run(
     stopping = [str(check.description) for check in failed if check.blocking and check.severity == ERROR]
     if stopping:
         raise RunError("; ".join(stopping))
-    hint, stage_of = f"`substrate ui` shows the run {result.run_id}", {box_of(name): name for name in names}
+    # A temporary instance keeps no record that the UI could show.
+    hint = f"`substrate ui` shows the run {result.run_id}" if where else ""
+    stage_of = {box_of(name): name for name in names}
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             given = event.step_failure_data.user_failure_data

@@ -4,8 +4,8 @@ Each acceptance is a line of `pins/accepted.jsonl` with the reason and the versi
 check finds changes of the pins that lack such a line.
 
 The pins hold the numbers, and git holds the earlier pins, so no line repeats them. The form of a line is
-:class:`~orchestration.ledger.soundness.Acceptance`; it stands there because that module checks the lines, and
-this one imports it.
+:class:`~orchestration.ledger.soundness.Acceptance`: `soundness` checks the lines, and this module imports
+`soundness`, so the class cannot stand here.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def pin_new(
     Args:
         workspace: the project, in its default profile.
         stages: every stage there is.
-        ran: the names of the stages that ran.
-        reused: those of them that were not computed; their entries in DVC stay unchanged.
+        ran: the names of the run's stages, also of those that it skipped.
+        reused: those of them that were not computed; what DVC and the pins already have of them stays.
 
     Returns:
         The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
@@ -58,8 +58,9 @@ def pin_new(
     for stage in (stages[name] for name in ran if name in manifest.stages):
         repeated = manifest.stages[stage.name].repeats(manifest.pinned.get(stage.name))
         stands = stage.name in reused and repeated and stage.name not in new_in_dvc
-        held = data_drifted if stage.pinned_by == "data.dvc" else workspace.paths(stage.outs).keys() & drifted
-        if not (stands or held or stage.pinned_by == "nothing"):
+        by_data = stage.pinned_by == "data.dvc"
+        withheld = data_drifted if by_data else workspace.paths(stage.outs).keys() & drifted
+        if not (stands or withheld or stage.pinned_by == "nothing"):
             chosen.append(stage)
     if chosen:
         dvc.record(root, chosen, data=not data_drifted)
@@ -76,7 +77,10 @@ def _keep_parameters(workspace: Workspace) -> None:
 
 
 def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
-    """Return the versions of the stages that changed between two measurements; ignore stages in only one."""
+    """Return the versions of the stages that changed between two measurements.
+
+    Stages and outs in only one of them are no change; yet a version covers all outs of its stage.
+    """
     outs = {name: (old[name].outs, new[name].outs) for name in sorted(old.keys() & new.keys())}
     return {
         name: (version_of(was)[:_SHORT], version_of(is_)[:_SHORT])

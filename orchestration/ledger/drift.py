@@ -75,7 +75,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers and answers that differ.
 
     Attributes:
-        measured: how many numbers both measurements have.
+        measured: how many numbers both measurements have, without those that the first did not measure.
         numbers: the numbers that differ, in the order of the tables.
         changes: the number of rows per kind of change, most frequent first.
         rows: the rows that differ.
@@ -103,7 +103,7 @@ def changes_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> 
 
 
 def _numbers(before: Pins, after: Pins) -> Iterator[ComparedNumber]:
-    """Every number that two measurements have, in the order of the tables."""
+    """Every number that two measurements have and the first one measured, in the order of the tables."""
     for benchmark in BENCHMARKS.values():
         scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
         if scores in before and scores in after:

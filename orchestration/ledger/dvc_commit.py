@@ -20,7 +20,8 @@ from dvc.repo import Repo
 def commit(targets: list[str]) -> None:
     """Record the present files of the targets: stages of `dvc.yaml` by name, other DVC files by path.
 
-    By default all targets are recorded. A missing output keeps its entry, and so do the stages that read it.
+    By default each stage with an existing output is recorded. A missing output keeps its entry, and so does
+    each stage that reads it.
     """
     # DVC reads the parameters three times for each stage. Each stage gets a copy: YAML would write an object
     # that occurs twice in the lock file as an alias.

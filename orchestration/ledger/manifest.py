@@ -114,7 +114,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def pin(self) -> Made:
-        """Return the part that git holds: results without code."""
+        """Return the part in the profile's pin file; the rows have files of their own, also in git."""
         return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={}, explained=False)
 
 

@@ -1,4 +1,4 @@
-"""The verdicts on the paper's claims: from the results of one profile and the pins of the other profiles.
+"""The verdicts on the paper's claims: from the results of one profile and the pins of all deciding profiles.
 
 `pins/claims.json` holds the verdict on each claim. It follows from the pinned results, so `verify` names each
 verdict that changed, and `accept` pins the new ones.
@@ -143,7 +143,7 @@ def verdicts(root: Path, *first: Results) -> list[ClaimVerdict]:
 
 
 def verdicts_here(workspace: Workspace) -> list[ClaimVerdict]:
-    """Return the verdicts from the files of a profile and from the pins of the others."""
+    """Return the verdicts from the files of a profile and the pins; the files decide if both have as much."""
     return verdicts(workspace.root, of_files(workspace))
 
 

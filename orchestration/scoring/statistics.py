@@ -1,5 +1,6 @@
-"""McNemar's exact test and the intervals of differences; Wilson's interval of a share is that of
-:mod:`substrate.base.intervals`.
+"""McNemar's exact test, the interval of a paired difference, and Wilson's interval for trials in clusters.
+
+Wilson's interval for independent trials is in :mod:`substrate.base.intervals`.
 """
 
 from __future__ import annotations

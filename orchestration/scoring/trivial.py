@@ -54,10 +54,10 @@ def total(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
 
 
 def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> tuple[str, str]:
-    """The best trivial method on some rows, a constant or one of ``others``, with its share; and the test.
+    """The best trivial method on some rows, a constant or one of ``others``, after its share; and the test.
 
     The paired test has the questions that only the rows, then that only the method got right, and McNemar's
-    exact p. It is empty if a row counts for more than one.
+    exact p. Both texts are empty if nothing is counted, the test if a row counts for more than one.
     """
     ways: dict[str, Sequence[Row]] = {
         name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()

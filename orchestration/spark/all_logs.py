@@ -51,7 +51,7 @@ def ask_each(
 
     Args:
         tick: the tick of the states; by default each log's last tick.
-        timeout: the seconds that the whole may take.
+        timeout: the seconds that the query may take, without Spark's start and the making of logs.
         limit: the most rows allowed.
 
     Raises:

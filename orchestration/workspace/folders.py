@@ -23,9 +23,9 @@ class Workspace:
     root: Path
     settings: Settings
     scratch: Path | None = None
-    """A folder to use instead of ``artifacts/``, for a recomputation that must not change the artifacts."""
+    """A folder that holds ``artifacts/`` and the tables instead of the project, for a recomputation."""
     experiment: Path | None = None
-    """The folders of an experiment's data and artifacts; the folder has the experiment's name."""
+    """The folder that holds an experiment's data and artifacts; it has the experiment's name."""
 
     def path(self, template: str) -> Path:
         """A stage's path, with ``{profile}`` replaced by the profile's name."""
@@ -59,7 +59,7 @@ class Workspace:
 
     @property
     def storage(self) -> Storage:
-        """The place of tables: the settings' URI, else in the project or the scratch folder."""
+        """The place of tables: the scratch folder if there is one, else the settings' URI or the project."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 

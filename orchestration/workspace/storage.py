@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
-"""The URI schemes of object storages, each with pyarrow's class name."""
+"""The URI schemes of object storages, each with the scheme by which pyarrow knows it."""
 _ATTEMPTS = 8
 """The number of attempts at a busy object storage, with growing waits between them."""
 INT, TEXT, BYTES = pa.int64(), pa.string(), pa.binary()
@@ -168,7 +168,7 @@ class Storage:
                     around.rmdir()
 
     def keep_only(self, folder: str, names: Iterable[str]) -> None:
-        """Remove all direct entries of a folder except ``names``; also the folder if nothing remains."""
+        """Remove all direct entries of a folder except ``names``; without names, remove the folder too."""
         names = set(names)
         if not names:
             self.remove(folder)
@@ -190,11 +190,11 @@ def _object_storage(base: str) -> AbstractFileSystem:
     """
     from fsspec.implementations.arrow import ArrowFSWrapper
 
-    # Hadoop and pyarrow name the S3 client differently.
+    # Hadoop and pyarrow have different schemes for the same storage: s3a is s3, abfss is abfs.
     scheme = urlsplit(base).scheme
     try:
         if _OBJECTS[scheme] == "s3":
-            # Set here, because for a URI pyarrow asks for the region over the network.
+            # Endpoint and region are given here: from a URI alone, pyarrow asks the network for the region.
             endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
             region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
             again = arrow_fs.AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
@@ -202,7 +202,7 @@ def _object_storage(base: str) -> AbstractFileSystem:
             return ArrowFSWrapper(client)
         client, _ = arrow_fs.FileSystem.from_uri(base.replace(scheme, _OBJECTS[scheme], 1))
     except (ImportError, NotImplementedError) as error:
-        hint = "The extra `platform` brings pyarrow from PyPI; another build may lack it. Use s3, or that one"
+        hint = "Another build of pyarrow may lack it: install it from PyPI (extra `platform`), or use s3"
         raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
     return ArrowFSWrapper(client)
 

@@ -29,13 +29,14 @@ class World:
     Attributes:
         numbers: gives the scene numbers that a ``data`` section asks for: it has the count under the name in
             :attr:`counted`, and ``first_scene`` if :attr:`first` is set.
-        make: generates a scene from its number and a seed, with its gold, as bytes; runs in workers.
-        write: writes scenes, given in order, to a folder in the official layout.
+        make: generates a scene from its number, a seed and the ``data`` section, with its gold, as bytes;
+            runs in workers.
+        write: writes scenes, given in order, and their seed to a folder in the official layout.
         counted: the parameter name for the number of scenes, and its default.
         unit: the counted unit, in words.
         about: a description of the generated data.
         first: the number of the first scene, if scenes have numbers.
-        needs: the package that it runs on, such as ``bullet``.
+        needs: the engines that it runs on, such as ``bullet``, for the UI.
         from_truth: makes questions from a file of true events and a seed; ``None`` if it makes none.
     """
 

@@ -53,7 +53,7 @@ class Orders:
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
     def unread(self, pattern: Pattern) -> int:
-        """The number of texts that a search for a pattern reads."""
+        """The cost of a search for a pattern, in whole texts read; sixteen samples count as one text."""
         if not (pattern.subject or pattern.predicate) or self._looked >= _PAYS * len(self._texts):
             return 0
         left = len(self._texts) - self._known.get(pattern, (0,))[0]

@@ -184,6 +184,7 @@ class _Moved:
             except BaseException:
                 self.store = None
                 raise
+        self.store = None  # a move that was given up may have changed it
         self._fill(record, standing())
         self._record, self._position = record, position
         return self.store

@@ -156,7 +156,7 @@ class Triples:
             yield from [by_number[number] for number in chunk]  # pyright: ignore[reportReturnType]
 
     def unread(self, pattern: Pattern) -> int:
-        """The number of triples that a search for a pattern reads."""
+        """The cost of a search for a pattern, in whole texts read; sixteen samples count as one text."""
         return sum(table._ordered().unread(pattern) for table, _ in self._below())
 
     def fitting(self, pattern: Pattern) -> list[Sequence[int]]:

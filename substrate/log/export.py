@@ -16,7 +16,7 @@ from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.sparql.tokens import require_shallow
 
-_FORMATS = {"turtle": ox.RdfFormat.TURTLE, "nquads": ox.RdfFormat.N_QUADS}
+_FORMATS = ("nquads", "turtle")
 
 
 def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
@@ -55,15 +55,14 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
     '<urn:v:ann> <urn:v:at> <urn:v:cafe> .\\n'
     """
     if format not in _FORMATS:
-        raise LogError(
-            f"unknown format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}"
-        )
+        hint = f"Choose one of {', '.join(_FORMATS)}"
+        raise LogError(f"unknown format {format!r}", where=(name,), hint=hint)
     require_shallow(text, LogError, name)
     try:
         if format == "turtle":
             quads = set(read_turtle(text)[0])
         else:
-            quads = set(ox.parse(text, _FORMATS[format], without_named_graphs=True))
+            quads = set(ox.parse(text, ox.RdfFormat.N_QUADS, without_named_graphs=True))
     except SyntaxError as error:
         raise LogError(
             f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph"

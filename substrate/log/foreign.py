@@ -54,8 +54,8 @@ def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled],
     Args:
         text: the file's text.
         name: the file's name in an error.
-        graph: for rows that name a graph, the IRI of the graph to read; rows of other graphs are skipped.
-            ``None`` reads only triples.
+        graph: the IRI of the graph to read; rows of other graphs, and rows without a graph, are skipped.
+            ``None`` reads rows without a graph, and a row that names a graph is an error.
 
     Raises:
         LogError: a row is not RDF Patch, names a graph, is cut off or nests too deeply (the error names the

@@ -19,16 +19,17 @@ from substrate.log.state import Head, State
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""The fewest deltas between two checkpoints; for a large state, an eighth of its triples."""
+"""The fewest deltas from a checkpoint to the next one that is made after it; a large state needs more."""
 
 
 class Checkpoints:
     """States kept along a log, so that every state is near a kept state.
 
     A checkpoint follows the previous checkpoint after at least :data:`SPACING` deltas, and at least twice as
-    many deltas as the state has triples, so all checkpoints take less room than the log. A requested state
-    becomes a checkpoint too, if the deltas since the previous checkpoint number at least an eighth of its
-    triples. So random ticks soon have a checkpoint nearby, for at most 32 bytes per delta.
+    many deltas as the state has triples, so all checkpoints take less room than the log. A requested past
+    state becomes a checkpoint too, if the deltas since the previous checkpoint number more than
+    :data:`SPACING` and more than an eighth of its triples. So random ticks soon have a checkpoint nearby, for
+    at most 32 bytes per delta.
 
     Args:
         log: the log.

@@ -269,7 +269,7 @@ class State:
         return number in self._set
 
     def texts(self) -> set[str]:
-        """The triples in their one spelling, as :func:`substrate.base.delta.text_of` gives it."""
+        """The triples in their one spelling, as :func:`substrate.base.ntriples.text_of` gives it."""
         return set(self._triples.texts(self._standing))
 
     def match(

@@ -56,7 +56,7 @@ class Now(NamedTuple):
     time: datetime | None
 
     def before(self, other: Moment) -> bool:
-        """Tell whether a moment is in the future by its own clock; without a known time, no time is."""
+        """Tell whether a moment is in the future by its own clock; no time is, if this time is unknown."""
         if isinstance(other, datetime):
             return self.time is not None and self.time < other
         return self.tick < other

@@ -21,7 +21,7 @@ CORE_TERMS = frozenset(
     {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
     | {NAMESPACE + name for name in ("tick", *_OF_LOGS)}
 )
-"""The core's own terms."""
+"""The terms that the core knows: its own, and some of RDF and RDFS."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
 _SHACL = terms((files("substrate.rules") / "shacl_terms.txt").read_text("utf-8"))
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""

@@ -252,7 +252,7 @@ def indefinite(tale: Tale) -> None:
 
 
 def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:
-    """Tasks 11 to 13: ``size`` people go somewhere, then, with ``pronoun``, somewhere else.
+    """Tasks 11 to 13: ``size`` people go somewhere, then, with ``pronoun``, somewhere again.
 
     ``last`` has the place of each person, and the sentences that say so.
     """

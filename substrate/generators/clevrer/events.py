@@ -96,11 +96,14 @@ class Film:
         return [event for event in self.events if event.type == kind]
 
     def in_state(self, state: str, frame: int) -> frozenset[int] | None:
-        """Objects in view at ``frame`` that are "moving" or "stationary"; ``None`` if one is too close."""
+        """Objects in view at ``frame`` in a state; ``None`` if a speed is too near the limit of moving."""
         return _split(self.annotation.motion_trajectory[frame])[state]
 
     def in_state_throughout(self, state: str) -> frozenset[int] | None:
-        """Objects in view that are "moving" at some frame, or "stationary" at all; ``None`` if too close."""
+        """Objects that are "moving" in some frame in view, or "stationary" otherwise, even if never in view.
+
+        ``None`` if an object's highest speed is too near the limit of moving.
+        """
         return self._throughout[state]
 
     @cached_property

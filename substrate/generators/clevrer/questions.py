@@ -21,8 +21,8 @@ VALIDATION_QUESTIONS: dict[Subset, int] = {
     "counterfactual": 9_333,
 }
 FUTURES = 2_970
-"""Of these scenes, the number with a collision after the video: in 59 % of the official ones an actor is
-still untouched at the end.
+"""The number of these scenes with a collision after the video: 59 %, since in so many official scenes an
+actor is still untouched at the end.
 """
 
 

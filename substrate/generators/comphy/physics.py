@@ -31,7 +31,7 @@ class Solid:
 
 
 def pulls(solids: Sequence[Solid]) -> tuple[tuple[int, int, float], ...]:
-    """Each pair of charged solids by number, with the strength of its force (units³/s²).
+    """Each pair of charged solids by number, with its force (units³/s²): a positive one pushes apart.
 
     Motion depends on charges only through these strengths.
 

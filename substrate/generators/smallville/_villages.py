@@ -47,7 +47,7 @@ def sample_village(rng: Random) -> Village:
 
 
 def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:
-    """A plan to go to one of some places, at times to a fact's place and only for who knows it.
+    """A plan to go to one of the places; some plans go to a fact's place, only if the agent knows the fact.
 
     >>> sample_plan(Random(3), 5, ["park"], []).goal
     'park'

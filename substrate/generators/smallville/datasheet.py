@@ -1,4 +1,4 @@
-"""The datasheet that goes with a file of specifications: ``datasheet.md``, its counts measured from the file.
+"""The datasheet of a file of specifications: ``DATASHEET.md``, the template ``datasheet.md`` with its counts.
 
 Its questions are those of Gebru et al., Datasheets for Datasets (Communications of the ACM 64(12), 2021).
 """
@@ -17,7 +17,7 @@ from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES
 from substrate.generators.smallville.sampling import Graded
 
 CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"
-"""Stands in every published file, so that a training set that holds one can be told by it."""
+"""A mark in the metadata of each Inspect task: a training set that contains it has read such a task."""
 
 OUTCOMES = ("yes yes", "no no", "yes no", "no yes")
 """The answers that a specification can have."""
@@ -75,8 +75,8 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
         differing=_share(differing, n),
         yes=_share(said_yes, 2 * n),
         sizes="\n".join(
-            f"| {name} | {_least(values, min)} | {sum(values) / max(len(values), 1):.1f} "
-            f"| {_least(values, max)} |"
+            f"| {name} | {_extreme(values, min)} | {sum(values) / max(len(values), 1):.1f} "
+            f"| {_extreme(values, max)} |"
             for name, values in sizes.items()
         ),
         personas=len(cast),
@@ -86,7 +86,7 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
     )
 
 
-def _least(values: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
+def _extreme(values: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
     return which(values or [0])
 
 

@@ -1,10 +1,10 @@
 """The gold of Twin-EventLog, from the raw schedule by SQL.
 
-It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
-are the last move of each agent; knowledge is what a fact can reach in the graph of (place, tick) whose edges
-are the agents who live on from one to the next, as a recursive query. The conditions of plans
-are decided tick by tick, earliest first, since each hangs on earlier ticks only. An intervention is one more
-row, or one fewer.
+It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. An
+agent's last move gives its place. A recursive query gives the knowledge: a fact spreads over pairs of a place
+and a tick, and each agent carries it from its pair at one tick to its pair at the next. The conditions of
+plans are decided tick by tick, earliest first, since each depends on earlier ticks only. An intervention is
+one more row, or one fewer.
 """
 
 from __future__ import annotations

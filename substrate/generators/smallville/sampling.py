@@ -4,11 +4,11 @@ asks for.
 A linkage has an exact meaning in terms of the asked (the one or two agents that the question names) and of
 their histories (where they are and what they know, tick by tick, from the branch on):
 
-- control: the intervention's agent is not asked, and the asked have the same history in both arms, although
-  somebody has not;
-- direct: the intervention's agent is asked, and their history or that of the other asked one differs;
-- propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the effect
-  came through at least one agent who is not.
+- control: the intervention's agent is not asked; the asked have the same history in both arms, and another
+  agent has not;
+- direct: the intervention's agent is asked, and the history of an asked agent differs;
+- propagation: the intervention's agent is not asked, but the history of an asked agent differs: the effect
+  came through at least one agent who is not asked.
 
 In direct and propagation three of four questions have different answers in the two arms, as many from yes to
 no as the other way; the fourth has the same answer twice although the history changed. So neither the
