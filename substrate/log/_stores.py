@@ -175,16 +175,14 @@ class _Moved:
     ) -> ox.Store | None:
         """Move the store to another place or fill it anew; ``None`` if a store cannot hold the state."""
         self.cost = 0
-        if self.store is not None:
+        store = self.store
+        if store is not None:
             if record is self._record and position == self._position:
-                return self.store
-            try:
-                if self._move(record, position):
-                    return self.store
-            except BaseException:
-                self.store = None
-                raise
-        self.store = None  # a move that was given up may have changed it
+                return store
+            self.store = None  # a move that fails or is given up may have changed it
+            if self._move(store, record, position):
+                self.store = store
+                return store
         self._fill(record, standing())
         self._record, self._position = record, position
         return self.store
@@ -196,10 +194,9 @@ class _Moved:
         # The store compares values: if it merged triples, it cannot be changed one triple at a time
         self.store = store if len(store) == len(standing) else None
 
-    def _move(self, record: DeltaSequence, position: int) -> bool:
+    def _move(self, store: ox.Store, record: DeltaSequence, position: int) -> bool:
         """Move to another place by the triples that differ; false if filling is cheaper or necessary."""
-        store, before = self.store, self._record
-        assert store is not None
+        before = self._record
         room = _NEAR + self.size
         if self._changes > _WORN * room or self.distance(record, position) > room:
             return False
