@@ -17,8 +17,6 @@ PARAMETERS_FILE = "params.yaml"
 _CHECKOUT = Path(__file__).resolve().parents[1]
 REAL = "SUBSTRATE_REAL"
 """The environment variable that names the folder of official files; it overrides `real.folder`."""
-MODEL_URL = "SUBSTRATE_MODEL_URL"
-"""The environment variable with the URL of a language model's server."""
 T = TypeVar("T")
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]

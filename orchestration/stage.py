@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.code import Declared, code_of
-from orchestration.settings import MODEL_URL
+from substrate.baselines.parameters import MODEL_URL
 
 Run = Callable[..., dict[str, Any]]
 """From the workspace and a new path for each out to the metadata of the materialisation."""

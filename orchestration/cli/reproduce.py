@@ -17,7 +17,9 @@ from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
 from orchestration.ledger.manifest import read_manifest
 from orchestration.ledger.outcomes import last_outcome, record_outcome, source_digest
-from orchestration.settings import MODEL_URL, PARAMETERS_FILE, REAL, find_root
+from orchestration.settings import PARAMETERS_FILE, REAL, find_root
+from substrate.base.words import counted
+from substrate.baselines.parameters import MODEL_URL
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
@@ -75,19 +77,16 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
         took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} {'stage' if count == 1 else 'stages'} of {made} {self.profile}: {took}{rest}."
+        return f"Done: {counted(count, 'stage')} of {made} {self.profile}: {took}{rest}."
 
     def _beside_pins(self) -> str:
         """Say how the results compare with the pins that existed before the run."""
         if self.drifted:
-            how = (
-                "output differs from its pin" if len(self.drifted) == 1 else "outputs differ from their pins"
-            )
-            return f"; {len(self.drifted)} {how}"
+            how = "differs from its pin" if len(self.drifted) == 1 else "differ from their pins"
+            return f"; {counted(len(self.drifted), 'output')} {how}"
         if not self.pinned:
             return "; nothing pinned to compare with"
-        stages = "stage" if len(self.unpinned) == 1 else "stages"
-        new = f", except {len(self.unpinned)} {stages} that had no pin" if self.unpinned else ""
+        new = f", except {counted(len(self.unpinned), 'stage')} that had no pin" if self.unpinned else ""
         return f"; every result as pinned{new}"
 
 

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from orchestration.rendering.tables import Table, drawn, wrapped
 from orchestration.scoring.counting import is_detail
+from substrate.base.words import counted
 
 WIDTH = 110
 """The most characters per line."""
@@ -40,7 +41,7 @@ def on_terminal(table: Table, rest: str) -> str:
         if max(map(len, _drawn(heads, plain, [*columns, at]))) <= WIDTH:
             columns.append(at)
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(plain)}
-    hidden = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
+    hidden = " and ".join(counted(n, what) for what, n in fewer.items() if n)
     ends = [f"{hidden} more: {rest}"] if hidden else []
     caption = wrap(table.caption, WIDTH)
     if len(caption) > _CAPTION:

@@ -14,8 +14,9 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import drawn, wrapped
 from orchestration.scoring.claims import claims
 from orchestration.scoring.published import FILE, MINUS
-from orchestration.settings import MODEL_URL, flattened
+from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
+from substrate.baselines.parameters import MODEL_URL
 from substrate.cli.console import give
 from substrate.cli.notices import ours
 from substrate.cli.printing import print_json, print_text, shown

@@ -1,4 +1,4 @@
-"""What is pinned: after a run, new stages and changed inputs; a changed result only if somebody accepts it.
+"""Pinning: after a run of new stages and changed inputs; of a changed result only if somebody accepts it.
 
 Each acceptance is a line of `pins/accepted.jsonl` with the reason and the versions of the changed stages; a
 check finds changes of the pins that lack such a line.

@@ -20,8 +20,8 @@ import msgspec
 
 from orchestration.code import PACKAGES
 from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
-from orchestration.settings import MODEL_URL
 from substrate.base.files import sha256
+from substrate.baselines.parameters import MODEL_URL
 
 if TYPE_CHECKING:
     from orchestration.scoring.published import Kind

@@ -23,11 +23,10 @@ from msgspec.structs import replace
 from orchestration.base import http
 from orchestration.base.secrets_out import hide
 from orchestration.models.transcript import Answerer, Reply
-from orchestration.settings import MODEL_URL
 from substrate.base.errors import SubstrateError
 from substrate.base.inputs import NOT_JSON
 from substrate.baselines.model import Message, ReplyError, Request
-from substrate.baselines.parameters import Baseline
+from substrate.baselines.parameters import MODEL_URL, Baseline
 
 if TYPE_CHECKING:
     import httpx

@@ -24,7 +24,7 @@ from substrate.base.errors import FormatError, LogError, LogHeldError, Substrate
 from substrate.base.files import make_folders, naming, replacing
 from substrate.base.inputs import NOT_JSON, read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, ReplyError, Request
-from substrate.baselines.parameters import Baseline
+from substrate.baselines.parameters import MODEL_URL, Baseline
 from substrate.log.journal import Journal as AppendedFile
 
 
@@ -390,7 +390,7 @@ class Replay:
         """
         name = address(canonical(request, self._baseline))
         if name not in self._records:
-            hint = "Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it"
+            hint = f"Set {MODEL_URL} to ask for what is missing, or a smaller n to do without it"
             raise TranscriptError(f"the transcript has no answer to request {name}", hint=hint)
         self.asked.append(name)
         return content(self._records[name].reply)

@@ -22,7 +22,7 @@ from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.examples import pictured
-from orchestration.rendering.page import NAMED, RIGHT, answers_page, templates
+from orchestration.rendering.page import NAMED, RIGHT, answers_page, macros, templates
 from orchestration.rendering.part_cache import Keep
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -211,10 +211,9 @@ def _explanations(
 ) -> Iterator[dict[str, str]]:
     """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
     if isinstance(benchmark, LanguageModel):
-        macros: Any = templates().globals["macros"]
         wanted = {_key(benchmark, row) for row in rows}
         replied = ((_key(benchmark, row), behind) for row, behind in conversations(workspace, benchmark))
-        yield {key: str(macros.turns(behind)) for key, behind in replied if key in wanted}
+        yield {key: str(macros().turns(behind)) for key, behind in replied if key in wanted}
     if not isinstance(benchmark, Explained):
         return
     rows_by_scene = by_scene(rows)
@@ -233,9 +232,8 @@ def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any)
     """The explanations of a case's rows as markup, each with its row's key; arguments as for
     :func:`orchestration.lineage.explain.explain_case`.
     """
-    macros: Any = templates().globals["macros"]
     for explained in explain_case(benchmark, rows, *case):
-        yield _key(benchmark, explained.row), str(macros.reasons(pictured(benchmark, explained)))
+        yield _key(benchmark, explained.row), str(macros().reasons(pictured(benchmark, explained)))
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:

@@ -17,6 +17,7 @@ from orchestration.rendering.tables import drawn
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, bracketed, counted, share
 from orchestration.scoring.scores import Count
+from substrate.base import words
 
 _SHOWN, _LISTED = 20, 5
 """The most cells of a stage that are listed, and the most items of any other kind."""
@@ -117,7 +118,7 @@ def verdict(report: Report) -> str:
 
 
 def _counted(items: Sized, noun: str) -> str:
-    return f"{len(items)} {noun}" + ("" if len(items) == 1 else "s")
+    return words.counted(len(items), noun)
 
 
 def _capped(differences: Sequence[Difference]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -42,6 +43,11 @@ def templates() -> jinja2.Environment:
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja
+
+
+def macros() -> Any:
+    """The macros of the pages, for markup that is kept apart from its page."""
+    return templates().globals["macros"]
 
 
 def label(number: str) -> str:

@@ -13,12 +13,11 @@ from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.own_files import write_rows
 from orchestration.models import asking, client, transcript
-from orchestration.settings import MODEL_URL
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import TRANSCRIPT, parts_of
 from substrate.base.files import write_json
-from substrate.baselines.parameters import Baseline
+from substrate.baselines.parameters import MODEL_URL, Baseline
 
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:

@@ -30,6 +30,7 @@ from research.generators import inexact_graphs as gqa_inexact
 from research.generators import retold
 from research.generators.altered import altered
 from research.studies.shares import Shares, named, tabled
+from substrate.base.words import counted
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import Annotation, decode_annotation
 from substrate.domains.clevrer.parameters import Parameters
@@ -233,7 +234,7 @@ def _noise(sigmas: Iterable[float], of: Any, *settings: str) -> Iterator[Conditi
 
 def _blurred(frames: int) -> Condition:
     change = partial(_film, partial(clevrer_inexact.blurred, frames=frames))
-    return Condition(f"collisions off by up to {frames} frame{'' if frames == 1 else 's'}", change, _CAUSAL)
+    return Condition(f"collisions off by up to {counted(frames, 'frame')}", change, _CAUSAL)
 
 
 def _part(

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import msgspec
 
+MODEL_URL = "SUBSTRATE_MODEL_URL"
+"""The environment variable with the URL of a language model's server."""
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 

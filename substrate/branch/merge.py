@@ -24,6 +24,7 @@ from substrate.base.arguments import require
 from substrate.base.delta import Delta, Op, Term, Triple
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.ntriples import text_of
+from substrate.base.words import counted
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened
 from substrate.log.history import Change, Interval
@@ -175,9 +176,8 @@ def merge(
         else:
             raise ParameterError(f"unknown choice {side!r}", where=("choose",), hint='Give "a", "b" or None')
     if left:
-        count = f"{len(left)} conflict" if len(left) == 1 else f"{len(left)} conflicts"
         hint = 'Give choose, a function that returns "a" or "b" for each conflict'
-        error = MergeError(f"{count}: {'; and '.join(map(str, left))}", hint=hint)
+        error = MergeError(f"{counted(len(left), 'conflict')}: {'; and '.join(map(str, left))}", hint=hint)
         error.conflicts = tuple(left)
         raise error
     merged = a.branch(base, None)

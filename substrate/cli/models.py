@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
+from substrate.baselines.parameters import MODEL_URL
 from substrate.cli.console import argument, guarded, note, option, say
 
 models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-URL = "SUBSTRATE_MODEL_URL"
-"""The environment variable with the server's address, read by the clients."""
 
 
 @models_app.callback()
@@ -46,7 +45,7 @@ def serve(
     if weights:
         note(f"model={weights.stem} revision={digest_of(weights)}")
     if command:
-        raise typer.Exit(subprocess.call(command, env={**os.environ, URL: url}))
-    say(f"export {URL}={url}")
+        raise typer.Exit(subprocess.call(command, env={**os.environ, MODEL_URL: url}))
+    say(f"export {MODEL_URL}={url}")
     signal.sigwait({signal.SIGINT, signal.SIGTERM})
     del server

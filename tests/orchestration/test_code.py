@@ -34,7 +34,7 @@ from orchestration.ledger.manifest import read_manifest
 from orchestration.lineage.explain import each_here
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
-from orchestration.settings import MODEL_URL, Spark
+from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
 from orchestration.stage import Stage
 from orchestration.stages import result_stages
@@ -42,6 +42,7 @@ from orchestration.stages.graph import STAGES
 from orchestration.studies.ablations import POINTS
 from orchestration.studies.ablations import rows as ablated
 from orchestration.studies.study import parts_of
+from substrate.baselines.parameters import MODEL_URL
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
