@@ -197,7 +197,7 @@ class Words:
             except ValueError:
                 hint = "Write a name or <IRI>"
                 raise ParameterError(f"{text[:80]!r} is not an IRI", hint=hint) from None
-        if colon and prefix == "_":
+        if colon and prefix == "_" and ":" not in rest:  # N-Triples reads no label with a colon
             try:
                 return ox.BlankNode(rest)
             except ValueError:

@@ -24,6 +24,7 @@ TEXTS = st.one_of(
     st.builds(lambda letter, end: letter * 900 + end, st.sampled_from("ab<é\n😀"), st.text(max_size=3)),
 )
 NAMES = ["-5", "5", "A-", "A", "C++", "C--", "<b>", "a:b", "b", "<urn:x:b>", "_:b", "ann lee", "annLee"]
+NAMES += ["_::"]
 TERMS = [{"thing": "gold"}, {"thing": "<urn:a>"}, {"text": "<urn:a>"}, {"term": '"7"^^<urn:kind>'}]
 TERMS += [{"term": '"7"@fr'}, {"term": "_:b"}, {"term": "<<( <urn:a> <urn:b> <urn:c> )>>"}]
 VALUES = st.one_of(TEXTS, st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
