@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,6 @@ class Recorder:
 
     Attributes:
         asked: the number of requests that went to the server.
-        replies: the number of replies, known and new.
     """
 
     def __init__(
@@ -83,36 +84,33 @@ class Recorder:
     ) -> None:
         self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
         self._lock = threading.Lock()
-        self._pending: dict[str, Future[transcript.Exchange]] = {}
+        self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._failure: SubstrateError | None = None
-        self._twice: list[tuple[dict[str, Any], Request]] = []
-        self.asked, self.replies = 0, 0
+        self._requests: dict[str, tuple[dict[str, Any], Request]] = {}
+        self.asked = 0
+
+    @property
+    def replies(self) -> int:
+        """The number of replies, known and new."""
+        return len(self._requests)
 
     def ask(self, request: Request) -> str:
         """Return the reply to a request, known or new; raises errors as :meth:`Client.complete`."""
         written = transcript.canonical(request, self._baseline)
         name = transcript.address(written)
         with self._lock:
-            future, first = self._pending.get(name), name not in self._pending
-            if future is None:
-                future = self._pending[name] = Future()
-        if first:
-            try:
-                future.set_result(self._answered(name) or self._new(written, request))
-            except BaseException as error:
-                future.set_exception(error)
-                raise
-            with self._lock:
-                self.replies += 1
-                again = transcript.again(written)
-                if transcript.repeated(name) and not self._answered(transcript.address(again)):
-                    self._twice.append((again, request))
-        return transcript.content(future.result().reply)
+            asking = self._asking[name]
+        with asking:
+            record = self._answered(name) or self._new(written, request)
+            self._requests[name] = written, request
+        return transcript.content(record.reply)
 
     def finish(self) -> None:
         """Repeat a twentieth of the requests at the end, to check that earlier requests do not matter."""
-        for written, request in self._twice:
-            self._new(written, request)
+        for name, (written, request) in self._requests.items():
+            again = transcript.again(written)
+            if transcript.repeated(name) and not self._answered(transcript.address(again)):
+                self._new(again, request)
 
     def _answered(self, name: str) -> transcript.Exchange | None:
         """Return the known reply, except a refusal for length, because the context may have grown."""
@@ -159,17 +157,14 @@ def record(
             there.
     """
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
-    client = Client(server, baseline, patience, clock)
-    try:
-        with transcript.journal(transcript.partial_of(path)) as written:
-            recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
+    journal = transcript.journal(transcript.partial_of(path))
+    with closing(Client(server, baseline, patience, clock)) as client, journal as written:
+        recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
 
-            def replies(done: int, total: int) -> None:
-                watch(recorder.replies, round(recorder.replies * total / done) if done else 0)
+        def replies(done: int, total: int) -> None:
+            watch(recorder.replies, round(recorder.replies * total / done) if done else 0)
 
-            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=replies)
-            recorder.finish()
-        transcript.settle(path)
-        return recorder.asked
-    finally:
-        client.close()
+        ask_parts(parts, recorder, concurrency=settings.concurrency, watch=replies)
+        recorder.finish()
+    transcript.settle(path)
+    return recorder.asked

@@ -77,7 +77,7 @@ def endpoint() -> Endpoint | None:
     return Endpoint(url, os.environ.get(KEY, "")) if url else None
 
 
-class _RefusedError(Exception):
+class _RefusedError(ModelError):
     """The server refuses a request; it may accept another format."""
 
 
@@ -185,14 +185,7 @@ class Client:
         if self._takes_schema:
             with suppress(_RefusedError):
                 return self._try(request, patience, "json_schema")
-        try:
-            reply = self._try(request, patience, "text")
-        except _RefusedError as error:
-            hint = (
-                f"Look at the log of the server at {MODEL_URL}: the request may be longer than the model's "
-                "context, or hold a picture that it cannot see"
-            )
-            raise ModelError(str(error), hint=hint) from None
+        reply = self._try(request, patience, "text")
         self._takes_schema = False
         return reply
 
@@ -206,7 +199,7 @@ class Client:
             "stream": False,
             "messages": _messages(request, in_words=bool(request.schema) and not by_format),
             # A reply must not depend on earlier requests to the server.
-            **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
+            **({"cache_prompt": False} if known.owned_by == _LLAMA_CPP else {}),
         }
         if by_format:
             schema = {"name": "reply", "strict": True, "schema": request.schema}
@@ -233,8 +226,8 @@ class Client:
             usage.completion_tokens,
         )
 
-    def _known(self) -> _Model | None:
-        """Return the model as the server lists it, if at all; requested only once."""
+    def _known(self) -> _Model:
+        """Return the model as the server lists it, empty if it does not; requested only once."""
         import httpx
 
         with self._lock:
@@ -245,20 +238,17 @@ class Client:
                 except (httpx.HTTPError, *NOT_JSON):
                     self._served = []
             names = (self._baseline.model, self._baseline.answers_as)
-            return next((model for model in self._served if model.id in names), None)
+            return next((model for model in self._served if model.id in names), _Model(""))
 
-    def _by(self, reply: _Completion, known: _Model | None) -> Answerer:
+    def _by(self, reply: _Completion, known: _Model) -> Answerer:
         """Return the model that answered.
 
         Raises:
             ModelError: another model answered.
         """
-        wanted, weights, server = self._baseline, "", known.owned_by if known else ""
-        for tag in known.tags if known else ():
-            if tag.startswith("sha256:"):
-                weights = tag
-            elif tag.startswith("server:"):
-                server = tag.removeprefix("server:")
+        wanted = self._baseline
+        weights = next((tag for tag in known.tags if tag.startswith("sha256:")), "")
+        servers = (tag.removeprefix("server:") for tag in known.tags if tag.startswith("server:"))
         if reply.model and reply.model not in (wanted.model, wanted.answers_as):
             told = f"the server says that {self._server.hide(reply.model)} answered"
             hint = f"Serve the model at {MODEL_URL}, or allow that name with `answers_as` in params.yaml"
@@ -267,7 +257,7 @@ class Client:
             asked = f"{wanted.model} was asked with the weights {wanted.revision}"
             hint = f"Serve those weights at {MODEL_URL}, or name the revision in params.yaml"
             raise ModelError(f"{asked}, and the server has {weights}", hint=hint)
-        quantisation = known.meta.ftype if known and known.meta else ""
+        quantisation, server = known.meta.ftype if known.meta else "", next(servers, known.owned_by)
         return Answerer(reply.model or "", reply.system_fingerprint or "", server, quantisation, weights)
 
     def _check_status(self, response: httpx.Response) -> None:
@@ -277,14 +267,19 @@ class Client:
         http.require_ready(response, self._clock)
         text = self._server.hide(response.text)[:300]
         what = f"the model's server refuses the request (HTTP {status}): {text}"
-        if status in _REFUSED_FORMAT:
-            raise _RefusedError(what)
-        raise ModelError(what, hint=_HINTS.get(status, f"Check {MODEL_URL}"))
+        kind = _RefusedError if status in _REFUSED_FORMAT else ModelError
+        raise kind(what, hint=_HINTS.get(status, f"Check {MODEL_URL}"))
 
 
-_HINTS = dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes") | {
+_HINTS = {
+    **dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes"),
     404: f"Set {MODEL_URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
-    "server has"
+    "server has",
+    **dict.fromkeys(
+        _REFUSED_FORMAT,
+        f"Look at the log of the server at {MODEL_URL}: the request may be longer than the model's context, "
+        "or hold a picture that it cannot see",
+    ),
 }
 
 

@@ -14,7 +14,7 @@ import gzip
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -359,7 +359,7 @@ def journal(path: Path) -> Iterator[Journal]:
         raise TranscriptError(
             "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
         ) from None
-    try:
+    with closing(file):
         with naming(path):
             data = path.read_bytes()
             whole = data[: data.rfind(b"\n") + 1]
@@ -368,8 +368,6 @@ def journal(path: Path) -> Iterator[Journal]:
                 whole = whole[:last]
             file.drop(len(whole))
         yield Journal(file, _records(whole, path))
-    finally:
-        file.close()
 
 
 class Replay:
