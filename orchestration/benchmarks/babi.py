@@ -94,7 +94,6 @@ STORIES = bm.Source(
     cases=cases,
     official=bm.Release("test", "test files"),
     world=(WORLD,),
-    size=lambda data: f"{data.questions:,} questions a task",
 )
 BABI = bm.Explained(
     name="babi",

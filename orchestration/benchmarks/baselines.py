@@ -203,28 +203,13 @@ def _model(
 
 
 def of_twin(
-    name: str,
-    title: str,
-    place: int,
-    predict: Callable[..., Any],
-    how: str = "",
-    table: Table = TRANSFER,
-    profiles: tuple[str, ...] = (),
+    name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", **own: Any
 ) -> LanguageModel:
     """Declare a model that is asked a specification's question for each arm."""
-    return _model(
-        name,
-        f"Twin-EventLog, {title}",
-        f"{how or title}, by arm, of both, and of saying whether they differ",
-        TWIN,
-        place,
-        table,
-        numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
-        parts=partial(twin_parts, predict, name),
-        metrics=TWIN.metrics,
-        whole=TWIN.whole,
-        profiles=profiles,
-    )
+    counts = f"{how or title}, by arm, of both, and of saying whether they differ"
+    own |= {"parts": partial(twin_parts, predict, name), "metrics": TWIN.metrics, "whole": TWIN.whole}
+    own["numbers"] = tuple(f"{name}/{metric}" for metric in Judgement._fields)
+    return _model(name, f"Twin-EventLog, {title}", counts, TWIN, place, **own)
 
 
 def _of_questions(
@@ -244,28 +229,15 @@ def of_logs(
     return _of_questions(name, f"CLEVRER, {reader}", reader, CLEVRER, place, "descriptive", *parts, **own)
 
 
+def _of_photographs(name: str, what: str, place: int, subset: str, ask: Callable[..., Any]) -> LanguageModel:
+    """Declare a model that is asked an image's questions, given its photograph."""
+    return _of_questions(name, f"GQA, {what}", what, GQA, place, subset, _of_image, ask, sees=True)
+
+
 CONTROLLED = of_logs("controlled", "the same log", 5, controlled.controlled)
-GQA_VISION = _of_questions(
-    "gqa_vision",
-    "GQA, a vision model on photographs",
-    "a vision model on GQA's photographs",
-    GQA,
-    6,
-    "photograph",
-    _of_image,
-    _vision,
-    sees=True,
-)
-GQA_EXTRACTOR = _of_questions(
-    "gqa_extractor",
-    "GQA, scene graphs that a model extracted",
-    "the substrate on scene graphs that a model extracted",
-    GQA,
-    7,
-    "by_name",
-    _of_image,
-    _extractor,
-    sees=True,
+GQA_VISION = _of_photographs("gqa_vision", "a vision model on photographs", 6, "photograph", _vision)
+GQA_EXTRACTOR = _of_photographs(
+    "gqa_extractor", "scene graphs that a model extracted", 7, "by_name", _extractor
 )
 TWIN_DIRECT = of_twin(
     "twin_direct", "a language model that reads the whole village", 1, twin.direct, table=TWIN.table[0]

@@ -141,7 +141,6 @@ class Source(Declared):
         cases: reads the cases of some files.
         official: its official files; :data:`GENERATED` if there are none.
         world: the generator of its cases, if there is one.
-        size: the amount of data in a generated profile, in words.
         note: an addition to a table's description of the data's origin.
         profiles: the profiles that it belongs to; empty for all but :data:`BEYOND`.
     """
@@ -154,20 +153,22 @@ class Source(Declared):
     cases: ReadCases
     official: Release = GENERATED
     world: tuple[World, ...] = ()
-    size: Callable[[Any], str] = lambda data: ""
     note: str = ""
     profiles: tuple[str, ...] = ()
 
     def files(self, folder: Path) -> dict[str, Path]:
         """Return the source's files in a dataset's folder; none if the folder is empty."""
-        files: dict[str, Path] = {}
         if not any(folder.iterdir()):
-            return files
-        for name, candidates in self.inputs.items():
-            for candidate in candidates:
-                if (folder / candidate).exists():
-                    files.setdefault(name, folder / candidate)
-        return files
+            return {}
+        there = {
+            name: [folder / candidate for candidate in candidates if (folder / candidate).exists()]
+            for name, candidates in self.inputs.items()
+        }
+        return {name: paths[0] for name, paths in there.items() if paths}
+
+    def size(self, data: Any) -> str:
+        """Return the amount of data in a generated profile, in words; empty without a generator."""
+        return " ".join(f"{getattr(data, world.counted[0]):,} {world.unit}" for world in self.world)
 
     def split(self, data: Data) -> str:
         """Return the split that the rows of a profile's data name."""

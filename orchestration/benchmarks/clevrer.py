@@ -261,7 +261,6 @@ SCENES = bm.Source(
     cases=cases,
     official=bm.Release("validation", "validation split"),
     world=(WORLD,),
-    size=lambda data: f"{data.scenes:,} scenes",
 )
 PARAMETERS = bm.Section("clevrer", Parameters)
 CLEVRER = bm.Explained(

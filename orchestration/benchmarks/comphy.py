@@ -119,7 +119,6 @@ TARGETS = bm.Source(
     cases=cases,
     official=bm.Release("validation", "validation split"),
     world=(WORLD,),
-    size=lambda data: f"{data.targets:,} targets",
 )
 
 

@@ -36,11 +36,9 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """Read GQA's cases: an image's scene graph, and the questions about it."""
     graphs = format.read_scene_graphs(files["scene_graphs"])
     by_image = format.read_questions(files["questions"]) if "questions" in files else {}
-    format.require_scenes(
-        {image: by_image[image] for image in bm.chosen(by_image, only)} if only is not None else by_image,
-        graphs,
-    )
-    images = bm.chosen(graphs if unasked else by_image, only)
+    wanted = {image: by_image[image] for image in bm.chosen(by_image, only)}
+    format.require_scenes(wanted, graphs)
+    images = bm.chosen(graphs, only) if unasked else wanted
 
     def asked(image: Any) -> bytes:
         return msgspec.json.encode(by_image[image].raw) if image in by_image else b""
@@ -100,7 +98,6 @@ IMAGES = bm.Source(
     cases=cases,
     official=bm.Release("validation", "balanced validation split"),
     world=(WORLD,),
-    size=lambda data: f"{data.scenes:,} scenes",
 )
 GQA = bm.Explained(
     name="gqa",

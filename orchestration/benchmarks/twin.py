@@ -135,7 +135,6 @@ SPECS = bm.Source(
     inputs={"specs": ("specs.jsonl",)},
     cases=cases,
     world=(WORLD,),
-    size=lambda data: f"{data.specs:,} specifications",
 )
 TWIN = bm.Explained(
     name="twin",

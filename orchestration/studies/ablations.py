@@ -48,23 +48,16 @@ class Variant(NamedTuple):
         """Tell whether it needs motion; a log without any is not asked."""
         return self.subset == "predictive" or "counterfactual.method=simulated" in self.overrides
 
+    @cache  # noqa: B019 - there are few variants, and they live as long as the module
     def parameters(self, base: Parameters) -> Parameters:
         """The settings with this variant's changes.
 
         A variant of the kinematics is a configuration as printed: it drops settings made for another.
         """
-        return _parameters(self, base)
-
-
-@cache
-def _parameters(variant: Variant, base: Parameters) -> Parameters:
-    raw = msgspec.to_builtins(base)
-    if (
-        variant.subset == "predictive"
-        and f"predictive.configuration={base.predictive.configuration}" not in variant.overrides
-    ):
-        raw["predictive"] = msgspec.to_builtins(Predictive())
-    return convert(override(raw, variant.overrides), Parameters, variant.name)
+        raw, printed = msgspec.to_builtins(base), f"predictive.configuration={base.predictive.configuration}"
+        if self.subset == "predictive" and printed not in self.overrides:
+            raw["predictive"] = msgspec.to_builtins(Predictive())
+        return convert(override(raw, self.overrides), Parameters, self.name)
 
 
 def _of(subset: str, key: str, *values: str) -> list[Variant]:
@@ -104,26 +97,18 @@ class Curve(NamedTuple):
     def variant(self, point: float, value: float) -> Variant:
         """The setting of a point on a curve."""
         settings = (f"{self.moving}={point:g}", f"{self.standing}={value:g}")
-        return Variant(
-            "predictive",
-            ",".join(settings if self.configuration == "C" else (self.configuration, *settings)),
-            (
-                f"predictive.configuration={self.configuration}",
-                *(f"predictive.{setting}" for setting in settings),
-            ),
-        )
+        label = settings if self.configuration == "C" else (self.configuration, *settings)
+        overrides = (f"configuration={self.configuration}", *settings)
+        return Variant("predictive", ",".join(label), tuple(f"predictive.{setting}" for setting in overrides))
 
 
 _TAUS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.7, 2.1)
 _HORIZONS = (15, 30, 50, 75, 100, 150, 200, 300)
-CURVES = tuple(
-    curve
-    for configuration in ("C", "A")
-    for curve in (
-        Curve("tau", _TAUS, "horizon", (75, 300), "τ (scene units)", configuration),
-        Curve("horizon", _HORIZONS, "tau", (0.4, 1.7), "horizon (frames)", configuration),
-    )
+_OF_C = (
+    Curve("tau", _TAUS, "horizon", (75, 300), "τ (scene units)"),
+    Curve("horizon", _HORIZONS, "tau", (0.4, 1.7), "horizon (frames)"),
 )
+CURVES = (*_OF_C, *(curve._replace(configuration="A") for curve in _OF_C))
 """The curves of the figures. CLEVRER's truth ends about 2 s after the video: 75 frames."""
 
 POINTS = tuple(
@@ -221,10 +206,8 @@ def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
     for curve in CURVES:
         series: list[dict[str, Any]] = []
         for value in curve.values:
-            counters = [
-                (point, counts.get(curve.variant(point, value).name, Counter())) for point in curve.points
-            ]
-            points = [(point, count[True], count.total()) for point, count in counters]
+            of_point = {point: counts[curve.variant(point, value).name] for point in curve.points}
+            points = [(point, count[True], count.total()) for point, count in of_point.items()]
             series.append({"name": f"{curve.standing} {value:g}", "points": points})
         about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
         drawn.append({**about, "series": series})

@@ -177,7 +177,6 @@ SEEN = bm.Source(
             needs=("bullet",),
         ),
     ),
-    size=lambda data: f"{data.scenes:,} scenes",
     profiles=BOTH,
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
