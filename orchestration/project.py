@@ -26,11 +26,11 @@ from orchestration.settings import (
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 
+_SECTIONS = (SECTION, *(asked.parameters for asked in (*INTERPRETED.values(), *STUDIES)))
 SETTINGS = settings_type(
-    dict(benchmark.parameters[:2] for benchmark in INTERPRETED.values() if benchmark.parameters.key)
-    | {SECTION.key: SECTION.type}
-    | dict(study.parameters[:2] for study in STUDIES if study.parameters.key),
+    {section.key: section.type for section in _SECTIONS if section.key},
     {name: source.data for name, source in SOURCES.items()},
+    ABSENT,
 )
 """The type of `params.yaml`."""
 _NO_RESULT = re.compile(
@@ -46,7 +46,7 @@ PINNED, WORKSPACE = NOT_EXPERIMENTS = ("pinned", "workspace")
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
     """Open the project around the current folder, to read its data and results under some parameters."""
     root = find_root()
-    return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile, ABSENT))
+    return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile))
 
 
 def is_usual(workspace: Workspace) -> bool:

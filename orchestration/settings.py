@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -103,16 +103,20 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return getattr(profile, benchmark).among(profile)
 
 
-def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[Any]]) -> type[Settings]:
+def settings_type(
+    parameters: Mapping[str, type[Any]], data: Mapping[str, type[Any]], absent: Iterable[str] = ()
+) -> type[Settings]:
     """The type of `params.yaml` for some benchmarks.
 
     Args:
         parameters: the types of the sections of parameters, by key.
         data: the type of each benchmark's data in a profile; a profile may leave out any benchmark.
+        absent: benchmarks and studies that are not installed: their keys may have any value.
     """
-    fields = [(name, type_, type_()) for name, type_ in data.items()]
+    anything = [(name, Any, None) for name in absent]
+    fields = [*((name, type_, type_()) for name, type_ in data.items()), *anything]
     profile = msgspec.defstruct("Profile", fields, frozen=True, forbid_unknown_fields=True, kw_only=True)
-    own: list[Any] = [(key, type_, type_()) for key, type_ in parameters.items()]
+    own: list[Any] = [*((key, type_, type_()) for key, type_ in parameters.items()), *anything]
     own.append(("profiles", dict[str, profile]))
     # A struct that extends Settings is a Settings; the library's types do not say so.
     return msgspec.defstruct(  # pyright: ignore[reportReturnType]
@@ -121,26 +125,22 @@ def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[A
 
 
 def load_settings(
-    path: Path,
-    type_: type[Settings],
-    overrides: Iterable[str] = (),
-    profile: str | None = None,
-    absent: Collection[str] = (),
+    path: Path, type_: type[Settings], overrides: Iterable[str] = (), profile: str | None = None
 ) -> Settings:
     """Read settings from a file and apply ``KEY=VALUE`` overrides.
-
-    Args:
-        absent: benchmarks and studies that are not installed; their keys are ignored.
 
     Raises:
         ParameterError: the file is not YAML, a key is unknown or repeated, or a value is out of its range.
     """
     overrides = list(overrides)
-    raw = without(override(read_parameters(path), overrides), absent)
+    raw = override(read_parameters(path), overrides)
     if profile:
         raw["profile"] = profile
+    profiles, of_profile = raw.get("profiles"), type_.__annotations__["profiles"].__args__[1]
     try:
-        settings = _converted(raw, type_, str(path))
+        for name, given in profiles.items() if isinstance(profiles, dict) else ():
+            convert(given, of_profile, str(path), f"profiles.{name}")  # here the error names the profile
+        settings = convert(raw, type_, str(path))
     except ParameterError as error:
         key = ".".join(error.where[1:])
         if any(f"{key}.".startswith(f"{text.partition('=')[0].strip()}.") for text in overrides):
@@ -152,32 +152,6 @@ def load_settings(
         where = "--profile" if profile else "--set" if of_set else path
         raise ParameterError(f"no profile {settings.profile!r}", where=(where,), hint=hint)
     return settings
-
-
-def _converted(raw: dict[str, Any], type_: type[Settings], path: str) -> Settings:
-    profiles, of_profile = raw.get("profiles"), type_.__annotations__["profiles"].__args__[1]
-    for name, given in profiles.items() if isinstance(profiles, dict) else ():
-        convert(given, of_profile, path, f"profiles.{name}")  # here, so that the error names the profile
-    return convert(raw, type_, path)
-
-
-def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
-    """Drop the keys of some benchmarks and studies: top-level sections, data in profiles, baselines.
-
-    >>> without({"seed": 20, "village": {}, "profiles": {"sample": {"village": 3}}}, ["village"])
-    {'seed': 20, 'profiles': {'sample': {}}}
-    """
-
-    def kept(values: Any) -> Any:
-        if not isinstance(values, dict):
-            return values
-        return {key: value for key, value in values.items() if key not in absent}
-
-    rest = kept(raw)
-    for key in ("profiles", "baselines"):
-        if isinstance(inner := kept(rest.get(key)), dict):
-            rest[key] = {name: kept(value) for name, value in inner.items()}
-    return rest
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,43 +27,42 @@ INPUTS = {
     "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
     "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
     "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
+    "further": ("FILE", "More questions about the same scenes, as --questions takes them."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
 """The roles of a benchmark's files, with the help text of each option."""
 
 
-def file_option(name: str, required: bool) -> Any:
+def file_option(name: str) -> Any:
     """Return the type of an option that names one of a benchmark's files."""
     metavar, about = INPUTS.get(name, ("FILE", name))
-    named = option(f"--{name.replace('_', '-')}", about, metavar=metavar)
-    return Annotated[Path, named] if required else Annotated[Path | None, named]
+    return Annotated[Path | None, option(f"--{name.replace('_', '-')}", about, metavar=metavar)]
 
 
-def require_files(files: Mapping[str, Path]) -> None:
-    """Check that a user's files exist.
+def given_files(files: Mapping[str, Path | None]) -> dict[str, Path]:
+    """Return the files that a user named, which all exist.
 
     Args:
-        files: the paths by role; an input's role is its option's name.
+        files: the paths by role, ``None`` if not given; an input's role is its option's name.
 
     Raises:
         ParameterError: a file is missing; the error names the option and the path.
     """
     from substrate.base.errors import ParameterError  # `--help` loads nothing of the library
 
-    for name, path in files.items():
+    given = {name: path for name, path in files.items() if path is not None}
+    for name, path in given.items():
         if not path.exists():
             option, kind = f"--{name.replace('_', '-')}", INPUTS.get(name, ("FILE",))[0]
             raise ParameterError("is not there", where=(option, path), hint=f"Give it a {kind} that is")
+    return given
 
 
 def with_files(command: Callable[..., None]) -> Callable[..., None]:
     """Replace a command's last parameter, ``**files``, with an option for each role of a file."""
     *given, _ = inspect.signature(command, eval_str=True).parameters.values()
     kind = inspect.Parameter.KEYWORD_ONLY
-    files = (
-        inspect.Parameter(name, kind, default=None, annotation=file_option(name, required=False))
-        for name in INPUTS
-    )
+    files = (inspect.Parameter(name, kind, default=None, annotation=file_option(name)) for name in INPUTS)
     return shaped(command, [*given, *files])
 
 
@@ -89,10 +88,8 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
             yield how
 
 
-@contextmanager
-def running() -> Iterator[None]:
+def running() -> AbstractContextManager[None]:
     """Run the block as a run of the pipeline; print one line on the terminal if it is interrupted."""
     from orchestration.base.stopping import ends_when_told
 
-    with ends_when_told(descriptor("stderr")):
-        yield
+    return ends_when_told(descriptor("stderr"))

@@ -10,7 +10,7 @@ import typer
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.benchmarks.own_files import answer_files
-from orchestration.cli.console import NOTHING_SET, SetOption, file_option, require_files
+from orchestration.cli.console import NOTHING_SET, SetOption, file_option, given_files
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.files import require_other
@@ -52,12 +52,12 @@ def answers() -> typer.Typer:
 
 
 def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
+    inputs = benchmark.source.inputs.keys()
     # If a benchmark accepts either of two inputs, neither is required.
-    either = {"annotations", "events"} <= benchmark.source.inputs.keys()
-    options: dict[str, tuple[Any, Any]] = {}
-    for name in benchmark.source.inputs:
-        optional = either and name != "questions"
-        options[name] = file_option(name, not optional), None if optional else REQUIRED
+    required = {"questions"} if {"annotations", "events"} <= inputs else inputs
+    options: dict[str, tuple[Any, Any]] = {
+        name: (file_option(name), REQUIRED if name in required else None) for name in inputs
+    }
     rows = Annotated[Path, option("--out", "The file for the rows, one per question.", metavar="OUT.jsonl")]
     options["out_"] = rows, REQUIRED
     if benchmark.possible:
@@ -77,8 +77,7 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         **files: Path | None,
     ) -> None:
         parameters = parameters_of(benchmark.parameters, set_)
-        named = {name: path for name, path in files.items() if path is not None}
-        require_files(named)
+        named = given_files(files)
         require_other(out_, named.values())
         if submission:
             require_other(submission, [*named.values(), out_])

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
 from orchestration.cli.claims import claims
-from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, require_files, with_files
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, given_files, with_files
 from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
@@ -163,9 +163,7 @@ def explain(
     """
     from orchestration.lineage.explain import Input, answered
 
-    given = {name: path for name, path in files.items() if path is not None}
-    require_files(given)
-    explained = answered(answer, Input(profile, tuple(set_), given))
+    explained = answered(answer, Input(profile, tuple(set_), given_files(files)))
     text = explained.explanation.text(full) if steps or full else explained.text()
     give(explained.record(), text.split("\n")[:-1], json=json)
 

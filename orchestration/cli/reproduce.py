@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,6 @@ from substrate.baselines.parameters import MODEL_URL
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
-    from orchestration.rendering.tables import Table
     from orchestration.stage import Stages
     from orchestration.workspace.folders import Workspace
 
@@ -36,7 +35,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         stages: its stages, in order.
         ran: true if the graph was run; false if there was nothing to do.
         seconds: its duration.
-        tables: in Markdown, as `--tables` prints them.
+        tables: as `--tables` prints them.
         conclusion: a summary of the numbers, in a few lines.
         report: the report's path in the project, if everything was reproduced.
         checks: the messages of failed checks that stopped nothing.
@@ -119,16 +118,15 @@ def reproduced(
 
 def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
     """Serve the model of a run of one baseline, if no server is named and the model is installed."""
-    from orchestration.benchmarks.baselines import LanguageModel
     from orchestration.project import open_workspace
     from orchestration.registry import BENCHMARKS
     from substrate.baselines.parameters import SMOLLM2
     from substrate.baselines.serving import available, served
 
-    of_model = isinstance(BENCHMARKS.get(only or ""), LanguageModel)
-    if of_model and not os.environ.get(MODEL_URL) and available():
+    benchmark = BENCHMARKS.get(only or "")
+    if benchmark and benchmark.by_model and not os.environ.get(MODEL_URL) and available():
         settings = open_workspace(profile, overrides=tuple(overrides)).settings
-        if getattr(settings.of("baselines"), only or "").model == SMOLLM2:
+        if getattr(settings.of("baselines"), benchmark.name).model == SMOLLM2:
             os.environ[MODEL_URL] = until.enter_context(served())
             until.callback(os.environ.pop, MODEL_URL)
 
@@ -187,7 +185,7 @@ def _run(
         profile=used,
         stages=names,
         ran=bool(ran),
-        tables=[table.render("md") for table, _ in tables_of(workspace, names, only)],
+        tables=list(_tables(workspace, stages, names, only)),
         conclusion=concluded(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
@@ -222,27 +220,21 @@ def _against(
     return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
 
 
-def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[tuple[Table, str]]:
-    """Return the tables that a run made, each with the path of the whole table. If a benchmark shares its
-    table, return only its own rows, with the command that prints them.
-    """
+def _tables(workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None) -> Iterator[str]:
+    """Yield the tables that a run made, for a terminal; of a table that benchmarks share, only own rows."""
+    from orchestration.cli.tables import on_terminal
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
     from orchestration.rendering.tables import read_table
     from orchestration.scoring.scores import read_scores
-    from orchestration.stages.graph import stages_in
 
-    stages = stages_in(workspace)
-    of_study = only is not None and only not in BENCHMARKS
-    place = f"/{only}/" if of_study else "/tables/"
+    benchmark = BENCHMARKS.get(only or "")
+    place = f"/{only}/" if only and not benchmark else "/tables/"
     made = [out for name in names for out in stages[name].outs if place in out and out.endswith(".md")]
-    if made or only is None:
-        paths = [workspace.path(out) for out in made]
-        return [
-            (read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root))) for path in paths
-        ]
-    benchmark = BENCHMARKS[only]
-    scores = read_scores(workspace.artifacts, benchmark.numbers)
-    table = by_number(benchmark.table[0], [benchmark], scores, workspace)
-    table = replace(table, caption=table.caption.removeprefix("Transfer: "))
-    return [(table, f"`substrate reproduce --only {only} --json` prints them")]
+    for path in map(workspace.path, made):
+        yield on_terminal(read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root)))
+    if benchmark and not made:
+        scores = read_scores(workspace.artifacts, benchmark.numbers)
+        table = by_number(benchmark.table[0], [benchmark], scores, workspace)
+        own = replace(table, caption=table.caption.removeprefix("Transfer: "))
+        yield on_terminal(own, f"`substrate trace --list {only}`")

@@ -37,23 +37,15 @@ def reproduce(
     Only stale stages of the asset graph run. With --set the run is an experiment in experiments/NAME, and the
     profile's results stay unchanged.
     """
-    from orchestration.cli.reproduce import reproduced, tables_of
+    from orchestration.cli.reproduce import reproduced
 
     done = reproduced(profile, only, set_, force=force, name=name)
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     give(done, [], json=json, closing=done.line())
     if json:
         raise failed
-    if tables:
-        from orchestration.cli.tables import on_terminal
-        from orchestration.experiments.experiment import open_experiment
-        from orchestration.project import find_root, open_workspace
-
-        workspace = open_workspace(done.profile, tuple(set_))
-        if done.experiment:
-            workspace = open_experiment(find_root(), done.experiment)
-        for table, place in tables_of(workspace, done.stages, only):
-            say(f"\n{on_terminal(table, place)}")
+    for table in done.tables if tables else ():
+        say(f"\n{table}")
     for line in done.checks:
         say(line, "check:", error=True)
     for line in done.moved:
