@@ -56,6 +56,7 @@ _STUDIES: tuple[Study | str, ...] = (
 STAGES_BEYOND = ("research.exporters.prov:prov_stage",)
 """Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
 T = TypeVar("T")
+B = TypeVar("B", bound=Benchmark)
 
 
 def _here(declared: Iterable[T | str]) -> Iterable[T]:
@@ -77,15 +78,17 @@ ABSENT = frozenset(
 
 A source that several benchmarks share has the name of their module.
 """
-BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
+
+
+def _by_name(kind: type[B]) -> Mapping[str, B]:
+    return {benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, kind)}
+
+
+BENCHMARKS = _by_name(Benchmark)
 """Every benchmark by name, in the order of the report."""
-INTERPRETED: Mapping[str, Interpreted] = {
-    benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, Interpreted)
-}
+INTERPRETED = _by_name(Interpreted)
 """The benchmarks that the substrate answers, by name."""
-EXPLAINED: Mapping[str, Explained] = {
-    benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, Explained)
-}
+EXPLAINED = _by_name(Explained)
 """The benchmarks whose answers have reasons, by name."""
 SOURCES: Mapping[str, Source] = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
 """The sources of all cases, by name."""

@@ -5,7 +5,7 @@ A case holds the stories of a number, one per task. Its rows are sorted by quest
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +35,7 @@ class BabiData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     tasks: str | None = None
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Cases:
     """Read bAbI's cases: the stories of each number."""
     told: dict[int, list[Story]] = {}
     for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, task_number(s.subset))):

@@ -35,6 +35,8 @@ T = TypeVar("T")
 GENERATED = Release("generated", "")
 Files = Mapping[str, Path]
 """Input files or folders by role, such as ``annotations`` and ``questions``."""
+Only = Collection[Any] | None
+"""The scenes to read; ``None`` for all."""
 
 
 class Case(NamedTuple):
@@ -67,9 +69,9 @@ class Cases(NamedTuple):
     each: Iterator[Case]
 
 
-ReadCases = Callable[[Files, Collection[Any] | None, bool], Cases]
-"""Reads the cases of some files in order, given the files, the scenes to read (``None`` for all), and whether
-scenes without questions count.
+ReadCases = Callable[[Files, Only, bool], Cases]
+"""Reads the cases of some files in order, given the files, the scenes, and whether scenes without questions
+count.
 """
 
 
@@ -348,12 +350,7 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
 
 
 def asked_scenes(
-    there: Collection[Any],
-    questioned: Collection[Any],
-    files: Files,
-    input_: Path,
-    only: Collection[Any] | None,
-    unasked: bool,
+    there: Collection[Any], questioned: Collection[Any], files: Files, input_: Path, only: Only, unasked: bool
 ) -> Collection[Any]:
     """Return the scenes of an input to read, in order: scenes with questions, or all wanted scenes.
 
@@ -362,7 +359,7 @@ def asked_scenes(
         questioned: the scenes that questions ask about, ascending.
         files: the input files; ``questions`` is the file of questions.
         input_: the file or folder of the scenes.
-        only: the scenes to take; ``None`` for all.
+        only: the scenes to take.
         unasked: whether scenes without questions count too.
 
     Raises:
@@ -377,8 +374,8 @@ def asked_scenes(
     return chosen(there, only) if unasked else wanted
 
 
-def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
-    """Return the wanted scenes in order; all scenes if ``only`` is ``None``."""
+def chosen(scenes: Collection[T], only: Only) -> Collection[T]:
+    """Return the wanted scenes in order."""
     return scenes if only is None else [scene for scene in scenes if scene in only]
 
 

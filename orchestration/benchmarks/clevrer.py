@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,14 +61,12 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
         return replace(self, source="none", questions=None, further=None)
 
 
-def scene_cases(
-    files: bm.Files, raw: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
-) -> bm.Cases:
+def scene_cases(files: bm.Files, raw: Mapping[int, msgspec.Raw], only: bm.Only, unasked: bool) -> bm.Cases:
     """The cases of scenes, with the questions about each.
 
     Args:
         raw: the undecoded questions by scene, ascending.
-        only: the scenes to take; ``None`` for all.
+        only: the scenes to take.
         unasked: whether scenes without questions count too.
 
     Raises:
@@ -103,7 +101,7 @@ def scene_cases(
     return bm.Cases(len(scenes), each())
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Cases:
     """Read CLEVRER's cases: annotations or event records, and the questions about each scene."""
     raw: Mapping[int, msgspec.Raw] = {}
     if "questions" in files:

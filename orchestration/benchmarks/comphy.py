@@ -6,7 +6,7 @@ from the reference videos, which goes beyond the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ class ComphyData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
     questions: str | None = None
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Cases:
     """Read ComPhy's cases: the annotations of a target and of its references, and the target's questions."""
     annotations = files["annotations"]
     names = format.target_names(annotations)

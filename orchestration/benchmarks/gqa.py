@@ -32,7 +32,7 @@ class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     questions: str | None = None
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Cases:
     """Read GQA's cases: an image's scene graph, and the questions about it."""
     graphs = format.read_scene_graphs(files["scene_graphs"])
     by_image = format.read_questions(files["questions"]) if "questions" in files else {}

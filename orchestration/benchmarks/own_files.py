@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class AnswerCounts(msgspec.Struct):
     """By subset: the number of rows with gold, and the number of right ones among them."""
 
     def count(self, row: Row) -> None:
-        """Count a row; the caller sets the number of questions."""
+        """Count a row; the caller counts the questions."""
         self.rows += 1
         if row.correct is not None:
             self.graded += 1
@@ -75,21 +76,12 @@ def _share(right: int, n: int, what: str = "correct") -> str:
     return f"{right} of {n} {what} ({right / n:.2%})"
 
 
-def write_rows(rows: Iterable[Row], out: Path) -> AnswerCounts:
-    """Write rows to a file, which appears only when it is complete; each row counts as a question."""
-    return _write(((1, [row]) for row in rows), out)
-
-
-def _write(cases: Iterable[tuple[int, Sequence[Row]]], out: Path) -> AnswerCounts:
-    """Write the rows of cases to a file, as :func:`write_rows`; each case has its number of questions."""
-    counts = AnswerCounts()
+def write_rows(rows: Iterable[Row], out: Path, counts: AnswerCounts) -> None:
+    """Write rows to a file, which appears only when it is complete, and count them."""
     with replacing(out) as fresh, fresh.open("wb") as file:
-        for questions, rows in cases:
-            counts.questions += questions
-            for row in rows:
-                counts.count(row)
-                file.write(encode(row) + b"\n")
-    return counts
+        for row in rows:
+            counts.count(row)
+            file.write(encode(row) + b"\n")
 
 
 def answer_files(
@@ -109,29 +101,27 @@ def answer_files(
         worlds: the most possible logs to answer a case from; ``None`` to use its own log.
         submission: a file for the same answers in the layout of the benchmark's server, if it has one.
     """
-    cases = benchmark.source.cases(files, None, False)
+    cases, counts = benchmark.source.cases(files, None, False), AnswerCounts()
+    parts: list[bytes] = []
 
     def answer(case: Case) -> Iterable[Row]:
         if worlds is not None and benchmark.possible:
             return benchmark.possible(case, worlds, parameters, split_of(files))
-        logs = benchmark.logs(case, parameters)
-        return benchmark.rows(case, logs, parameters, split_of(files))
+        return benchmark.rows(case, benchmark.logs(case, parameters), parameters, split_of(files))
 
-    parts: list[bytes] = []
-
-    def rows() -> Iterator[tuple[int, Sequence[Row]]]:
+    def rows() -> Iterator[Row]:
         for done, case in enumerate(cases.each, start=1):
             answered = list(answer(case))
             if submission and benchmark.submission:
                 parts.append(msgspec.json.encode(benchmark.submission(answered)))
-            yield sum(1 for _ in benchmark.wordings(case)), answered
+            counts.questions += sum(1 for _ in benchmark.wordings(case))
+            yield from answered
             advance(done, cases.total)
 
-    if submission is None:
-        return _write(rows(), out)
-    with replacing(submission) as fresh:
-        counts = _write(rows(), out)
-        fresh.write_bytes(b"[\n" + b",\n".join(parts) + b"\n]\n")
+    with replacing(submission) if submission else nullcontext() as fresh:
+        write_rows(rows(), out, counts)
+        if fresh:
+            fresh.write_bytes(b"[\n" + b",\n".join(parts) + b"\n]\n")
     return counts
 
 

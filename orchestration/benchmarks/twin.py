@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -34,7 +34,7 @@ class TwinData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
     specs: Annotated[int, bm.Natural] = 500
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Cases:
     """Read Twin-EventLog's cases: a specification, and its gold if there is one."""
     path = files["specs"]
     specs = {spec.spec: spec for spec in read_specs(path)}

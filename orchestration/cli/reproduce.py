@@ -185,7 +185,7 @@ def _run(
         profile=used,
         stages=names,
         ran=bool(ran),
-        tables=list(_tables(workspace, stages, names, only)),
+        tables=list(run_tables(workspace, stages, names, only)),
         conclusion=concluded(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
@@ -220,7 +220,7 @@ def _against(
     return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
 
 
-def _tables(workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None) -> Iterator[str]:
+def run_tables(workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None) -> Iterator[str]:
     """Yield the tables that a run made, for a terminal; of a table that benchmarks share, only own rows."""
     from orchestration.cli.tables import on_terminal
     from orchestration.registry import BENCHMARKS

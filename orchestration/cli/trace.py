@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.lineage.listing import Entry, Hit, Listing
+from orchestration.lineage.listing import Entry, Listing
 from orchestration.lineage.number import NUMBERS, Lineage, Trace, require_number, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from orchestration.workspace.folders import Workspace
 
 
-_HITS = {
-    "name": "",
-    "cell": "a row or cell of a table",
-    "printed": "printed in the paper",
-    "measured": "measured here",
-}
 _WIDE = 2_000
 _NAME, _PLACE = 37, 15
 """The widths of names and of places in a list, which then fits 110 columns."""
@@ -67,7 +61,10 @@ def print_trace(
             hint = f"Name one of {', '.join(names)}"
             raise ParameterError(f"{number!r} means {len(names)} numbers", where=("--question",), hint=hint)
         if len(names) > 1:
-            _print_hits(listing, hits, json=json)
+            entries = [listing.entry(name) for name in names]
+            kinds = zip(entries, hits, strict=True)
+            told = [msgspec.to_builtins(entry) | {"hit": hit.how} for entry, hit in kinds]
+            give(told, _table(entries), json=json)
             return True
         (number,) = names or [number]
         if names and number not in NUMBERS:
@@ -94,6 +91,11 @@ def print_list(profile: str | None, part: str, *, json: bool) -> None:
     """Print every number whose name or place has a part: the paper's figures, and the measurements here."""
     listing = Listing(open_workspace(profile)).entries()
     entries = [entry for entry in listing if part.lower() in f"{entry.name} {entry.where}".lower()]
+    give(entries, _table(entries), json=json)
+
+
+def _table(entries: Iterable[Entry]) -> list[str]:
+    """Return the lines of a table of numbers."""
     rows = [
         (
             wrapped(entry.name.replace("/", "/ "), _NAME).replace("/ ", "/"),
@@ -107,16 +109,7 @@ def print_list(profile: str | None, part: str, *, json: bool) -> None:
         for entry in entries
     ]
     heads = ("name", "where", "paper", "measured", "n", "interval", "data")
-    give(entries, drawn(heads, rows, "simple", words=True).split("\n"), json=json)
-
-
-def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
-    """Print the numbers that a figure may mean, each with the kind of match."""
-    entries = [(listing.entry(hit.name), hit.how) for hit in hits]
-    rows = [(entry.name, entry.paper or "", _measured_text(entry), _HITS[how]) for entry, how in entries]
-    hit_entries = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries]
-    table = drawn(("name", "paper", "measured", "the figure is"), rows, "github", words=True)
-    give(hit_entries, table.split("\n"), json=json)
+    return drawn(heads, rows, "simple", words=True).split("\n")
 
 
 def _measured_text(entry: Entry) -> str:

@@ -209,12 +209,8 @@ class Told(msgspec.Struct, frozen=True):
 def told(records: Records, baseline: Baseline, took: Took) -> Told:
     """Describe the model that answered in some records of one baseline."""
     first = [record for record in records.values() if "again" not in record.request]
-    twice = {
-        address({key: value for key, value in record.request.items() if key != "again"}): record
-        for record in records.values()
-        if "again" in record.request
-    }
-    same = sum(records[name].reply.content == record.reply.content for name, record in twice.items())
+    repeats = [(record, records.get(address(again(record.request)))) for record in first]
+    agreed = [record.reply.content == repeat.reply.content for record, repeat in repeats if repeat]
     by = {
         msgspec.structs.replace(record.reply.by, fingerprint="") for record in first if not record.reply.error
     }
@@ -226,8 +222,8 @@ def told(records: Records, baseline: Baseline, took: Took) -> Told:
         sum(record.reply.prompt_tokens for record in first),
         sum(record.reply.completion_tokens for record in first),
         round(took.seconds / took.requests, 1) if took.requests else 0.0,
-        len(twice),
-        same,
+        len(agreed),
+        sum(agreed),
     )
 
 

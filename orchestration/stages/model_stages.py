@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
-from orchestration.benchmarks.own_files import write_rows
+from orchestration.benchmarks.own_files import AnswerCounts, write_rows
 from orchestration.models import asking, client, transcript
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
@@ -107,5 +107,6 @@ def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str
         return {"not measured": "no transcript"}
     parts, baseline = parts_of(model, workspace, pictures_of(records))
     watch = partial(advance, f"{model.name}/answers")
-    counts = write_rows(asking.ask_parts(parts, transcript.Replay(records, baseline), watch=watch), out)
-    return {"rows": counts.questions, "unreadable replies": counts.errors}
+    counts = AnswerCounts()
+    write_rows(asking.ask_parts(parts, transcript.Replay(records, baseline), watch=watch), out, counts)
+    return {"rows": counts.rows, "unreadable replies": counts.errors}

@@ -13,6 +13,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.clevrer import CLEVRER
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
@@ -21,8 +22,8 @@ BASE = CLEVRER
 SCENES = 20
 """The number of scenes; all of their bytes are compared."""
 SPLIT = "determinism"
-
-
+Given = tuple[Parameters, list[tuple[Case, str]]]
+"""The input of an interpreter: parameters, and each scene's case with its log."""
 WAYS = {"Spark, 4 partitions": 4, "Spark, 4 partitions, again": 4, "Spark, 7 partitions": 7}
 """The conditions: Spark with these numbers of partitions."""
 SEEDS = ("1", "2")
@@ -37,13 +38,6 @@ class Repetition(msgspec.Struct, frozen=True):
     sha256: str
 
 
-class Given(msgspec.Struct, frozen=True):
-    """The input of an interpreter: parameters, and each scene's case with its log."""
-
-    parameters: msgspec.Raw
-    scenes: list[tuple[Case, str]]
-
-
 def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterator[Repetition]:
     """Answer scenes in a separate interpreter for each hash seed.
 
@@ -51,7 +45,7 @@ def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterato
         parameters: the benchmark's parameters.
         scenes: cases, each with the text of its log.
     """
-    given = msgspec.json.encode(Given(msgspec.Raw(msgspec.json.encode(parameters)), list(scenes)))
+    given = msgspec.json.encode((parameters, scenes))
     for seed in SEEDS:
         environment = os.environ | {"PYTHONHASHSEED": seed}
         command = [sys.executable, "-m", __name__]
@@ -62,9 +56,8 @@ def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterato
 
 def main() -> None:
     """Answer the scenes that :func:`in_processes` gives on standard input, and write the rows."""
-    given = msgspec.json.decode(sys.stdin.buffer.read(), type=Given)
-    parameters = msgspec.json.decode(given.parameters, type=BASE.parameters.type)
-    for case, patch in given.scenes:
+    parameters, scenes = msgspec.json.decode(sys.stdin.buffer.read(), type=Given)
+    for case, patch in scenes:
         if case.questions:
             for row in BASE.rows(case, [EventLog.from_patch(patch)], parameters, SPLIT):
                 sys.stdout.buffer.write(encode(row) + b"\n")

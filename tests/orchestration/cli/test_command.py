@@ -14,9 +14,12 @@ import typer
 from commands import invoke, python
 
 from orchestration.cli.main import SECTIONS, app
-from orchestration.cli.reproduce import tables_of
+from orchestration.cli.reproduce import run_tables
+from orchestration.cli.tables import on_terminal
 from orchestration.project import open_workspace
 from orchestration.rendering.conclusion import concluded
+from orchestration.rendering.tables import read_table
+from orchestration.stages.graph import stages_in
 
 ROOT = Path(__file__).resolve().parents[3]
 START = "from substrate.cli.launcher import main; main()"
@@ -143,8 +146,9 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
 def test_a_run_of_one_study_shows_its_table(reproduced_beyond: Path) -> None:
     workspace = open_workspace("beyond")
     name = "artifacts/beyond/robustness/table.md"
-    ((table, place),) = tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness")
-    assert (table.render("md"), place) == ((reproduced_beyond / name).read_text("utf-8"), name)
+    names = ["robustness/gqa", "tables/robustness"]
+    (text,) = run_tables(workspace, stages_in(workspace), names, "robustness")
+    assert text == on_terminal(read_table((reproduced_beyond / name).with_suffix(".json")), name)
     assert concluded(workspace, "robustness") == []
 
 
