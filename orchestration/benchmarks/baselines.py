@@ -17,7 +17,7 @@ from orchestration.benchmarks.gqa import GQA
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.benchmarks.twin import COMPARED, TWIN
 from orchestration.models.asking import Part
-from orchestration.models.transcript import Records, TranscriptError, images_of
+from orchestration.models.transcript import Records, TranscriptError
 from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
@@ -177,7 +177,12 @@ def pictures_in(folder: Path) -> Pictures:
 
 def pictures_of(records: Records) -> Pictures:
     """The photographs in a transcript, of which only the hashes are known."""
-    known = images_of(records)
+    known = {
+        image["name"]: Image(**image)
+        for record in records.values()
+        for message in record.request["messages"]
+        for image in message["images"]
+    }
 
     def picture(image: str) -> Image:
         if image not in known:

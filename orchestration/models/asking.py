@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,6 @@ Part = Callable[[Model], list[Row]]
 Watch = Callable[[int, int], None]
 """Called with the number of finished parts and the number of all parts."""
 
-# Seconds between two reports of progress while no part ends.
-LOOK = 1.0
-
 
 def ask_parts(
     parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = lambda done, total: None
@@ -37,20 +34,17 @@ def ask_parts(
         parts: the parts to ask.
         model: the model.
         concurrency: the number of parts to ask at once.
-        watch: called with the number of finished parts, when a part ends and at intervals.
+        watch: called with the number of finished parts when a part ends.
 
     Raises:
         SubstrateError: the error of the first part that fails; later parts are not started.
     """
     with ThreadPoolExecutor(concurrency) as pool:
         futures = [pool.submit(part, model) for part in parts]
-        left = set(futures)
         try:
-            while left:
-                ended, left = wait(left, LOOK, FIRST_COMPLETED)
-                for future in ended:
-                    future.result()
-                watch(len(parts) - len(left), len(parts))
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                watch(done, len(parts))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     rows = [row for future in futures for row in future.result()]
@@ -147,7 +141,7 @@ def record(
     Args:
         settings: with what patience the server is asked.
         path: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
-        watch: called with the number of replies and their expected total, 0 if it is unknown.
+        watch: called with the number of replies and their expected total.
 
     Returns:
         The number of requests sent to the server.
@@ -162,7 +156,7 @@ def record(
         recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
 
         def replies(done: int, total: int) -> None:
-            watch(recorder.replies, round(recorder.replies * total / done) if done else 0)
+            watch(recorder.replies, round(recorder.replies * total / done))
 
         ask_parts(parts, recorder, concurrency=settings.concurrency, watch=replies)
         recorder.finish()

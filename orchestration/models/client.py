@@ -102,9 +102,6 @@ class _Completion(msgspec.Struct, frozen=True):
     usage: _Usage | None = None
 
 
-_completion = msgspec.json.Decoder(_Completion)
-
-
 class _Meta(msgspec.Struct, frozen=True):
     ftype: str = ""
 
@@ -212,19 +209,13 @@ class Client:
             return Reply("", "too long", format, error=f"the request does not fit into the context: {text}")
         self._check_status(response)
         try:
-            completion = _completion.decode(response.content)
+            completion = msgspec.json.decode(response.content, type=_Completion)
             choice = completion.choices[0]
         except (*NOT_JSON, IndexError):
             raise http.TryAgainError("the server's answer is not a chat completion") from None
-        usage = completion.usage or _Usage()
-        return Reply(
-            self._server.hide(choice.message.content),
-            choice.finish_reason,
-            format,
-            self._by(completion, known),
-            usage.prompt_tokens,
-            usage.completion_tokens,
-        )
+        text, usage = self._server.hide(choice.message.content), completion.usage or _Usage()
+        tokens = usage.prompt_tokens, usage.completion_tokens
+        return Reply(text, choice.finish_reason, format, self._by(completion, known), *tokens)
 
     def _known(self) -> _Model:
         """Return the model as the server lists it, empty if it does not; requested only once."""

@@ -82,7 +82,6 @@ def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> 
     return Exchange(address(request), digest, request, reply, seconds)
 
 
-_decoder = msgspec.json.Decoder(Exchange)
 Records = dict[str, Exchange]
 """The records of a transcript by address."""
 
@@ -90,13 +89,7 @@ Records = dict[str, Exchange]
 def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
     """Everything that an answer depends on, as JSON; of a picture its name, type and hash."""
     messages = [
-        {
-            "role": message.role,
-            "text": message.text,
-            "images": [
-                {"name": i.name, "media_type": i.media_type, "sha256": i.sha256} for i in message.images
-            ],
-        }
+        {"role": message.role, "text": message.text, "images": [*map(_without_data, message.images)]}
         for message in request.messages
     ]
     return {
@@ -108,6 +101,10 @@ def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
         "messages": messages,
         "schema": request.schema,
     }
+
+
+def _without_data(image: Image) -> dict[str, str]:
+    return {"name": image.name, "media_type": image.media_type, "sha256": image.sha256}
 
 
 def address(content: dict[str, Any]) -> str:
@@ -214,17 +211,11 @@ def told(records: Records, baseline: Baseline, took: Took) -> Told:
     by = {
         msgspec.structs.replace(record.reply.by, fingerprint="") for record in first if not record.reply.error
     }
-    return Told(
-        str(baseline.model),
-        baseline.revision,
-        sorted(by, key=msgspec.structs.astuple),
-        len(first),
-        sum(record.reply.prompt_tokens for record in first),
-        sum(record.reply.completion_tokens for record in first),
-        round(took.seconds / took.requests, 1) if took.requests else 0.0,
-        len(agreed),
-        sum(agreed),
-    )
+    asked = str(baseline.model), baseline.revision, sorted(by, key=msgspec.structs.astuple), len(first)
+    prompt = sum(record.reply.prompt_tokens for record in first)
+    completion = sum(record.reply.completion_tokens for record in first)
+    seconds = round(took.seconds / took.requests, 1) if took.requests else 0.0
+    return Told(*asked, prompt, completion, seconds, len(agreed), sum(agreed))
 
 
 def read_told(folder: Path) -> Told | None:
@@ -271,16 +262,6 @@ def settle(transcript: Path) -> None:
         path.unlink()
 
 
-def images_of(records: Records) -> dict[str, Image]:
-    """The pictures in the requests, by name, without their bytes."""
-    return {
-        image["name"]: Image(image["name"], image["media_type"], image["sha256"])
-        for record in records.values()
-        for message in record.request["messages"]
-        for image in message["images"]
-    }
-
-
 def _line(record: Exchange) -> bytes:
     return msgspec.json.encode(record, order="sorted") + b"\n"
 
@@ -293,7 +274,7 @@ def _records(lines: bytes, path: Path) -> Records:
 def _record(line: bytes, where: str) -> Exchange:
     hint = "Restore the file from the repository's history"
     try:
-        record = _decoder.decode(line)
+        record = msgspec.json.decode(line, type=Exchange)
         require_distinct_keys(line, where)
     except NOT_JSON as error:
         raise FormatError(f"not a record of a transcript ({error})", where=(where,), hint=hint) from error
@@ -352,9 +333,8 @@ def journal(path: Path) -> Iterator[Journal]:
         with naming(path):
             file = AppendedFile(path)
     except LogHeldError:
-        raise TranscriptError(
-            "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
-        ) from None
+        what, hint = "another run is asking for this baseline", "Wait for it to end"
+        raise TranscriptError(what, where=(path.name,), hint=hint) from None
     with closing(file):
         with naming(path):
             data = path.read_bytes()
