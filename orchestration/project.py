@@ -83,8 +83,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
             raise ParameterError(what, where=("--name", name), hint=hint)
     if not changed:
         return workspace
-    profile = workspace.settings.profile
-    of_another = "" if is_usual(workspace) else profile
+    of_another = "" if is_usual(workspace) else workspace.settings.profile
     name = name or name_of({key: now for key, (_, now) in changed.items()}, of_another)
     return replace(workspace, experiment=making(workspace.root, name))
 

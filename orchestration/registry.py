@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks import babi, baselines, clevrer, comphy, gqa, twin
-from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
+from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted
 from orchestration.studies import ablations
 from orchestration.studies.study import Study
 
@@ -90,13 +90,11 @@ INTERPRETED = _by_name(Interpreted)
 """The benchmarks that the substrate answers, by name."""
 EXPLAINED = _by_name(Explained)
 """The benchmarks whose answers have reasons, by name."""
-SOURCES: Mapping[str, Source] = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
+SOURCES = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
 """The sources of all cases, by name."""
-LOGGERS: Mapping[str, Logger] = {
-    benchmark.logger.name: benchmark.logger for benchmark in INTERPRETED.values()
-}
+LOGGERS = {benchmark.logger.name: benchmark.logger for benchmark in INTERPRETED.values()}
 """The loggers of all logs, by name."""
-TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
+TABLES = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
 STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
 """The studies, each with its own rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -93,10 +93,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     storage: str | None = None
     """A URI for tables that the driver and Spark's workers reach; by default the project folder."""
 
-    def of(self, key: str) -> Any:
-        """A section of parameters by its key: a benchmark's, or ``baselines``."""
-        return getattr(self, key)
-
     def data(self, benchmark: str) -> Any:
         """A benchmark's data in the current profile."""
         profile = self.profiles[self.profile]
@@ -116,8 +112,8 @@ def settings_type(
     anything = [(name, Any, None) for name in absent]
     fields = [*((name, type_, type_()) for name, type_ in data.items()), *anything]
     profile = msgspec.defstruct("Profile", fields, frozen=True, forbid_unknown_fields=True, kw_only=True)
-    own: list[Any] = [*((key, type_, type_()) for key, type_ in parameters.items()), *anything]
-    own.append(("profiles", dict[str, profile]))
+    sections = ((key, type_, type_()) for key, type_ in parameters.items())
+    own: list[Any] = [*sections, *anything, ("profiles", dict[str, profile])]
     # A struct that extends Settings is a Settings; the library's types do not say so.
     return msgspec.defstruct(  # pyright: ignore[reportReturnType]
         "Settings", own, bases=(Settings,), frozen=True, forbid_unknown_fields=True, kw_only=True
@@ -125,15 +121,15 @@ def settings_type(
 
 
 def load_settings(
-    path: Path, type_: type[Settings], overrides: Iterable[str] = (), profile: str | None = None
+    path: Path, type_: type[Settings], overrides: Sequence[str] = (), profile: str | None = None
 ) -> Settings:
     """Read settings from a file and apply ``KEY=VALUE`` overrides.
 
     Raises:
         ParameterError: the file is not YAML, a key is unknown or repeated, or a value is out of its range.
     """
-    overrides = list(overrides)
     raw = override(read_parameters(path), overrides)
+    overridden = [text.partition("=")[0].strip() for text in overrides]
     if profile:
         raw["profile"] = profile
     profiles, of_profile = raw.get("profiles"), type_.__annotations__["profiles"].__args__[1]
@@ -143,13 +139,12 @@ def load_settings(
         settings = convert(raw, type_, str(path))
     except ParameterError as error:
         key = ".".join(error.where[1:])
-        if any(f"{key}.".startswith(f"{text.partition('=')[0].strip()}.") for text in overrides):
+        if any(f"{key}.".startswith(f"{other}.") for other in overridden):
             raise ParameterError(error.what, where=("--set", key), hint=error.hint) from error
         raise
     if settings.profile not in settings.profiles:
         hint = f"Choose one of {', '.join(settings.profiles)}"
-        of_set = any(text.partition("=")[0].strip() == "profile" for text in overrides)
-        where = "--profile" if profile else "--set" if of_set else path
+        where = "--profile" if profile else "--set" if "profile" in overridden else path
         raise ParameterError(f"no profile {settings.profile!r}", where=(where,), hint=hint)
     return settings
 

@@ -52,7 +52,7 @@ class Section(NamedTuple):
 
     def of(self, settings: Any) -> Any:
         """Return the section's parameters in some settings; ``None`` without a key."""
-        return settings.of(self.key) if self.key else None
+        return getattr(settings, self.key) if self.key else None
 
 
 NO_SECTION = Section()

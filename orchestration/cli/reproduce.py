@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orchestration.base.templates import text_template
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
 from orchestration.ledger.manifest import read_manifest
@@ -70,23 +71,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
 
     def line(self) -> str:
         """Return the last line that the command prints."""
-        count, computed = len(self.stages), len(self.computed)
-        rest = self._beside_pins() if self.compared else ""
-        if not self.ran:
-            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
-        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
-        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {counted(count, 'stage')} of {made} {self.profile}: {took}{rest}."
-
-    def _beside_pins(self) -> str:
-        """Say how the results compare with the pins that existed before the run."""
-        if self.drifted:
-            how = "differs from its pin" if len(self.drifted) == 1 else "differ from their pins"
-            return f"; {counted(len(self.drifted), 'output')} {how}"
-        if not self.pinned:
-            return "; nothing pinned to compare with"
-        new = f", except {counted(len(self.unpinned), 'stage')} that had no pin" if self.unpinned else ""
-        return f"; every result as pinned{new}"
+        return text_template(__file__, "reproduced.txt.j2", counted=counted).render(run=self).strip()
 
 
 def reproduced(
@@ -118,6 +103,7 @@ def reproduced(
 
 def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
     """Serve the model of a run of one baseline, if no server is named and the model is installed."""
+    from orchestration.benchmarks.baselines import SECTION
     from orchestration.project import open_workspace
     from orchestration.registry import BENCHMARKS
     from substrate.baselines.parameters import SMOLLM2
@@ -126,7 +112,7 @@ def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str]
     benchmark = BENCHMARKS.get(only or "")
     if benchmark and benchmark.by_model and not os.environ.get(MODEL_URL) and available():
         settings = open_workspace(profile, overrides=tuple(overrides)).settings
-        if getattr(settings.of("baselines"), benchmark.name).model == SMOLLM2:
+        if getattr(SECTION.of(settings), benchmark.name).model == SMOLLM2:
             os.environ[MODEL_URL] = until.enter_context(served())
             until.callback(os.environ.pop, MODEL_URL)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.base.progress import advance
-from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
+from orchestration.benchmarks.baselines import SECTION, LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.own_files import AnswerCounts, write_rows
 from orchestration.models import asking, client, transcript
 from orchestration.stage import Stage
@@ -50,7 +50,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
     """The recorded replies of a model: this run's, else the profile's."""
-    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
+    baseline: Baseline = getattr(SECTION.of(workspace.settings), model.name)
     if baseline.model is None:
         return {}
     own, pinned = (
@@ -65,7 +65,7 @@ def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Ask new questions if a server is set, and keep the transcript."""
     out.mkdir()
-    settings = workspace.settings.of("baselines")
+    settings = SECTION.of(workspace.settings)
     baseline: Baseline = getattr(settings, model.name)
     if baseline.model is None:
         return {"not measured": f"baselines.{model.name}.model names no model"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_of
+from orchestration.benchmarks.baselines import SECTION, Inputs, LanguageModel, Pictures, pictures_of
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Exchange, Replay, read_transcript
 from orchestration.workspace.folders import Workspace
@@ -18,7 +18,7 @@ TRANSCRIPT = "transcript.jsonl"
 
 def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
     """The requests to a model, and their settings."""
-    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
+    baseline: Baseline = getattr(SECTION.of(workspace.settings), model.name)
     cases = model.source.cases(files_of(workspace, model.source), None, True).each
     logs = workspace.logs(model.asks.logger.name)
     split = split_of(workspace, model.source)

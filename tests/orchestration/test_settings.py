@@ -9,6 +9,7 @@ from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import dump_yaml, load_yaml
 
 from orchestration.base.yaml_text import read_yaml
+from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings, override
 from substrate.base.errors import ParameterError
@@ -98,7 +99,7 @@ def test_dvc_changes_one_line_of_the_file(value: str, tmp_path: Path) -> None:
 def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(PARAMETERS)
     settings = load_settings(tmp_path / "params.yaml", SETTINGS, ["clevrer.predictive.tau=0.4"])
-    assert settings.of("clevrer").predictive.tau == 0.4
+    assert CLEVRER.parameters.of(settings).predictive.tau == 0.4
 
 
 def test_a_change_of_what_was_read_is_not_read_again(tmp_path: Path) -> None:

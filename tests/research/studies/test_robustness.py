@@ -28,7 +28,7 @@ def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_
     workspace = open_workspace("beyond")
     tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
     part = PARTS[name]
-    first = getattr(workspace.settings.of("robustness"), name)
+    first = getattr(ROBUSTNESS.parameters.of(workspace.settings), name)
     source = part.base.source
     cases = source.cases(files_of(workspace, source), None, True)
     chosen = [case for case, _ in zip(cases.each, range(first), strict=False)]
