@@ -81,17 +81,16 @@ def scene_cases(files: bm.Files, raw: Mapping[int, msgspec.Raw], only: bm.Only, 
     if moved and not events:
         hint = "Annotations have motion of their own: leave the trajectories out"
         raise ParameterError("belongs to --events", where=("--trajectories", moved), hint=hint)
-    names = format.annotation_names(annotations) if annotations else {}
-    index = format.index_scene_events(events) if events else None
+    input_ = events or files["annotations"]
+    there: Any = format.index_scene_events(events) if events else format.annotation_names(input_)
     tracks = format.index_scene_events(moved, decode_trajectories) if moved else Index[int]()
-    input_ = annotations or files["events"]
-    scenes = bm.asked_scenes(names if index is None else index, raw, files, input_, only, unasked)
+    scenes = bm.asked_scenes(there, raw, files, input_, only, unasked)
 
     def each() -> Iterator[bm.Case]:
-        if events and index is not None:
-            sources = format.event_sources(events, index, scenes)
+        if events:
+            sources = format.event_sources(events, there, scenes)
         else:
-            sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
+            sources = sources_in(input_, (there[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
             if moved and scene in tracks:
                 (track,) = format.event_sources(moved, tracks, [scene])

@@ -76,11 +76,9 @@ def logs(
     videos = [(f"{file}:{name}", bytes(data)) for name, data in _record.decode(case.record).items()]
     target = format.decode_target(int(case.scene), videos)
     if parameters.infer_properties and hidden is None:
-        raise ParameterError(
-            "mass and charge cannot be inferred here",
-            where=("infer_properties",),
-            hint="Install event-graph-research, or set it to false",
-        )
+        hint = "Install event-graph-research, or set it to false"
+        what = "mass and charge cannot be inferred here"
+        raise ParameterError(what, where=("infer_properties",), hint=hint)
     known = hidden(target) if hidden and parameters.infer_properties else ()
     return [bm.NamedLog(f"{case.scene:05d}", target_log(target, known))]
 

@@ -17,28 +17,14 @@ from substrate.base.files import require_other
 from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option, say
 from substrate.cli.events import speaking
 
-MOST_WORLDS = 1024
-"""The most logs to answer a case from: a scene with ten uncertain events has 1,024."""
+# A scene with ten uncertain events has 1,024 possible logs.
 WorldsOption = Annotated[
     int | None,
-    option(
-        "--worlds",
-        "Answer from at most N logs that a scene may have by its events' probabilities, each answer with its "
-        "own. A log in which a question's program cannot run is left out: the answer is given what the "
-        "question presupposes.",
-        metavar="N",
-        min=1,
-        max=MOST_WORLDS,
-    ),
+    option("--worlds", "Answer from at most N possible logs of each scene.", metavar="N", min=1, max=1024),
 ]
 SubmissionOption = Annotated[
     Path | None,
-    option(
-        "--submission",
-        "A file for the same answers in the layout of the benchmark's evaluation server. A choice that could "
-        "not be judged is `wrong` there.",
-        metavar="OUT.json",
-    ),
+    option("--submission", "The same answers, as the benchmark's server takes them.", metavar="OUT.json"),
 ]
 
 

@@ -9,15 +9,16 @@ import typer
 from orchestration.base.project_lock import project_lock
 from orchestration.experiments.comparison import compare, counts_of
 from orchestration.experiments.experiment import experiment_names, read_experiment, remove_experiment
+from orchestration.project import PINNED
 from orchestration.rendering.drift import compared_text, experiment_text
 from orchestration.settings import find_root
 from substrate.cli.console import JsonOption, apart, argument, give, note
 
-experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 
 
-@experiment_app.command("list")
+@app.command("list")
 @apart
 def list_(json: JsonOption = False) -> None:
     """Every experiment: its name, its profile, and what it changes."""
@@ -32,7 +33,7 @@ def list_(json: JsonOption = False) -> None:
         note("There is no experiment; `substrate reproduce --set KEY=VALUE` makes one.")
 
 
-@experiment_app.command()
+@app.command()
 @apart
 def show(name: Name, json: JsonOption = False) -> None:
     """Show an experiment: what it was made of, and its numbers with their intervals."""
@@ -42,15 +43,13 @@ def show(name: Name, json: JsonOption = False) -> None:
     give({"experiment": experiment, "numbers": numbers}, lines, json=json)
 
 
-@experiment_app.command()
+@app.command()
 @apart
 def diff(
     a: Annotated[
         str, argument("An experiment, or `workspace`: artifacts/, as after `dvc exp run`.", metavar="A")
     ],
-    b: Annotated[
-        str | None, argument("What A is compared with; else the pinned results.", metavar="[B]")
-    ] = None,
+    b: Annotated[str, argument("What A is compared with.", metavar="B")] = PINNED,
     json: JsonOption = False,
 ) -> None:
     """Compare A with B: causes, the numbers that differ with intervals and McNemar's p, changed answers."""
@@ -58,7 +57,7 @@ def diff(
     give(compared, compared_text(compared).split("\n")[:-1], json=json)
 
 
-@experiment_app.command()
+@app.command()
 @apart
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""

@@ -49,12 +49,7 @@ app = typer.Typer(
 
 add_commands(app)
 add_group(app, "answer", "orchestration.cli.data:answers", "Answer your own files, as the pipeline does.")
-add_group(
-    app,
-    "experiment",
-    "orchestration.cli.experiment:experiment_app",
-    "Compare results under other parameters.",
-)
+add_group(app, "experiment", "orchestration.cli.experiment:app", "Compare results under other parameters.")
 cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before you send work to it.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(dvc_app, name="dvc")
@@ -174,9 +169,8 @@ def trace(
     number: Annotated[
         str | None,
         argument(
-            "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
-            "or a cell of a table, a figure of the paper, such as 99.86, or a claim's name. With --list, a "
-            "part of the names to list.",
+            "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row or a cell of a table, a figure of the "
+            "paper, such as 99.86, or a claim's name. With --list, a part of the names to list.",
             metavar="NUMBER",
         ),
     ] = None,
@@ -185,11 +179,7 @@ def trace(
     ] = False,
     question: Annotated[
         str | None,
-        option(
-            "--question",
-            "Down to one answer: SCENE/QUESTION, or its name as `explain` takes it.",
-            metavar="Q",
-        ),
+        option("--question", "One answer: SCENE/QUESTION, or its name in `explain`.", metavar="Q"),
     ] = None,
     reexecute: Annotated[
         bool, option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
@@ -296,10 +286,5 @@ def dvc_code(profile: ProfileOption = None) -> None:
     keep_code(workspace, stages_in(workspace))
 
 
-def main() -> None:
-    """Run the command; :mod:`substrate.cli.launcher` reports a missing package."""
-    app()
-
-
 if __name__ == "__main__":
-    main()
+    app()

@@ -46,14 +46,11 @@ def reproduce(
         raise failed
     for table in done.tables if tables else ():
         say(f"\n{table}")
-    for line in done.checks:
-        say(line, "check:", error=True)
-    for line in done.moved:
-        say(line, error=True)
-    for path, how in done.drifted.items():
-        say(f"{path} is {how} against its pin", "drift:", error=True)
-    for line in done.lacking:
-        say(line, "to get:", error=True)
+    drifted = [f"{path} is {how} against its pin" for path, how in done.drifted.items()]
+    told = {"check:": done.checks, "": done.moved, "drift:": drifted, "to get:": done.lacking}
+    for label, lines in told.items():
+        for line in lines:
+            say(line, label, error=True)
     say("\n".join(["", *done.conclusion, *([f"The report: {done.report}"] if done.report else [])]))
     if done.experiment:
         note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
@@ -111,19 +108,10 @@ def verify(
     ] = True,
     since: Annotated[
         str | None,
-        option(
-            "--since",
-            "Also list the numbers that changed in the pins after this commit, and why; a change that nobody "
-            "accepted counts as drift.",
-            metavar="COMMIT",
-        ),
+        option("--since", "Also list the pins' changes since; an unaccepted one is drift.", metavar="COMMIT"),
     ] = None,
     repair: Annotated[
-        bool,
-        option(
-            "--repair",
-            "First restore damaged files: from DVC's cache, from its remote, or by computing them again.",
-        ),
+        bool, option("--repair", "First restore damaged files, by DVC or by computing them again.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

@@ -36,7 +36,7 @@ class Compared(Changes, frozen=True, kw_only=True):
     causes: Sequence[Cause]
 
 
-def compare(root: Path, a: str, b: str | None = None) -> Compared:
+def compare(root: Path, a: str, b: str = PINNED) -> Compared:
     """Compare an experiment with another experiment or with the pinned results.
 
     Args:
@@ -48,7 +48,6 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
         ParameterError: there is no such experiment, nothing is pinned, the two have different profiles, or
             they have no number in common.
     """
-    b = b or PINNED
     profile = _profile(root, {"A": a, "B": b})
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     if b == PINNED:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.digests import digest
+from orchestration.ledger.digests import digests
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import pin_name
 from orchestration.ledger.records import fingerprint, keep_records, read_records
@@ -171,14 +171,12 @@ def take(
     record = (read_records(parent) if theirs is None else theirs).get(stage.name)
     if stage.always or record is None or record.basis != now.basis:
         return None
-    there = parent.paths(stage.outs)
-    for name, path in there.items():
-        if not path.exists() or digest(path) != record.outs.get(name):
-            return None
+    outs = digests(parent.paths(stage.outs))
+    if outs != record.outs:
+        return None
     for out in stage.outs:
         with replacing(workspace.path(out)) as fresh:
             copy_to(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
-    outs = {name: record.outs[name] for name in there}
     return msgspec.structs.replace(now, outs=outs, files=record.files, lines=record.lines)
 
 

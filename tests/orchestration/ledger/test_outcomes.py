@@ -26,8 +26,8 @@ def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduc
     # Neither a link that leads nowhere nor a clock that was set back is a change.
     (copied / SCORE).with_name("gone").symlink_to("nowhere")
     os.utime(copied / SCORE, (2**32, 2**32))
-    program = "import sys; from orchestration.cli.main import main; sys.argv = ['substrate', 'reproduce']\n"
-    program += "try:\n    main()\nfinally:\n    assert not {'dagster', 'pyspark'} & sys.modules.keys()"
+    program = "import sys; from orchestration.cli.main import app; sys.argv = ['substrate', 'reproduce']\n"
+    program += "try:\n    app()\nfinally:\n    assert not {'dagster', 'pyspark'} & sys.modules.keys()"
     for _ in range(2):
         done = python("-c", program, cwd=copied)
         assert done.returncode == 0, done.stderr
