@@ -24,6 +24,7 @@ from substrate.baselines.parameters import MODEL_URL
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
+    from orchestration.rendering.tables import Table
     from orchestration.stage import Stages
     from orchestration.workspace.folders import Workspace
 
@@ -36,7 +37,8 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         stages: its stages, in order.
         ran: true if the graph was run; false if there was nothing to do.
         seconds: its duration.
-        tables: as `--tables` prints them.
+        tables: in Markdown.
+        printed: the same tables as `--tables` prints them.
         conclusion: a summary of the numbers, in a few lines.
         report: the report's path in the project, if everything was reproduced.
         checks: the messages of failed checks that stopped nothing.
@@ -56,6 +58,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     ran: bool = True
     seconds: float = 0.0
     tables: Sequence[str] = ()
+    printed: Sequence[str] = ()
     conclusion: Sequence[str] = ()
     report: str | None = None
     checks: Sequence[str] = ()
@@ -121,6 +124,7 @@ def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
     from orchestration.base.project_lock import project_lock
+    from orchestration.cli.tables import on_terminal
     from orchestration.dagster.instance import instance
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import run_stages
@@ -167,11 +171,13 @@ def _run(
         if check.check_name not in ("drift", "pinned")  # the comparison with the pins names what differs
     ]
     out = f"{stages['report/html'].outs[0].format(profile=used)}/index.html"
+    tables = list(run_tables(workspace, stages, names, only))
     done = Reproduction(
         profile=used,
         stages=names,
         ran=bool(ran),
-        tables=list(run_tables(workspace, stages, names, only)),
+        tables=[table.render("md") for table, _ in tables],
+        printed=[on_terminal(*table) for table in tables],
         conclusion=concluded(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
@@ -206,9 +212,12 @@ def _against(
     return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
 
 
-def run_tables(workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None) -> Iterator[str]:
-    """Yield the tables that a run made, for a terminal; of a table that benchmarks share, only own rows."""
-    from orchestration.cli.tables import on_terminal
+def run_tables(
+    workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None
+) -> Iterator[tuple[Table, str]]:
+    """Yield the tables that a run made, each with the place of the whole table; of a table that benchmarks
+    share, only the benchmark's own rows.
+    """
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
     from orchestration.rendering.tables import read_table
@@ -218,9 +227,9 @@ def run_tables(workspace: Workspace, stages: Stages, names: Sequence[str], only:
     place = f"/{only}/" if only and not benchmark else "/tables/"
     made = [out for name in names for out in stages[name].outs if place in out and out.endswith(".md")]
     for path in map(workspace.path, made):
-        yield on_terminal(read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root)))
+        yield read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root))
     if benchmark and not made:
         scores = read_scores(workspace.artifacts, benchmark.numbers)
         table = by_number(benchmark.table[0], [benchmark], scores, workspace)
         own = replace(table, caption=table.caption.removeprefix("Transfer: "))
-        yield on_terminal(own, f"`substrate trace --list {only}`")
+        yield own, f"`substrate trace --list {only}`"

@@ -44,7 +44,7 @@ def reproduce(
     give(done, [], json=json, closing=done.line())
     if json:
         raise failed
-    for table in done.tables if tables else ():
+    for table in done.printed if tables else ():
         say(f"\n{table}")
     drifted = [f"{path} is {how} against its pin" for path, how in done.drifted.items()]
     told = {"check:": done.checks, "": done.moved, "drift:": drifted, "to get:": done.lacking}
@@ -108,7 +108,11 @@ def verify(
     ] = True,
     since: Annotated[
         str | None,
-        option("--since", "Also list the pins' changes since; an unaccepted one is drift.", metavar="COMMIT"),
+        option(
+            "--since",
+            "Also list what changed in the pins after COMMIT; a change that nobody accepted is drift.",
+            metavar="COMMIT",
+        ),
     ] = None,
     repair: Annotated[
         bool, option("--repair", "First restore damaged files, by DVC or by computing them again.")

@@ -15,10 +15,8 @@ from commands import invoke, python
 
 from orchestration.cli.main import SECTIONS, app
 from orchestration.cli.reproduce import run_tables
-from orchestration.cli.tables import on_terminal
 from orchestration.project import open_workspace
 from orchestration.rendering.conclusion import concluded
-from orchestration.rendering.tables import read_table
 from orchestration.stages.graph import stages_in
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -147,8 +145,8 @@ def test_a_run_of_one_study_shows_its_table(reproduced_beyond: Path) -> None:
     workspace = open_workspace("beyond")
     name = "artifacts/beyond/robustness/table.md"
     names = ["robustness/gqa", "tables/robustness"]
-    (text,) = run_tables(workspace, stages_in(workspace), names, "robustness")
-    assert text == on_terminal(read_table((reproduced_beyond / name).with_suffix(".json")), name)
+    ((table, place),) = run_tables(workspace, stages_in(workspace), names, "robustness")
+    assert (table.render("md"), place) == ((reproduced_beyond / name).read_text("utf-8"), name)
     assert concluded(workspace, "robustness") == []
 
 
