@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from functools import cache
 from pathlib import Path
 
 from substrate.base.errors import SubstrateError
@@ -35,20 +34,12 @@ def git_output(root: Path, *arguments: str) -> bytes:
     return _output(root, *arguments)
 
 
-@cache
-def _of_a_repository() -> frozenset[str]:
-    """The variables by which a git hook names the checkout that it runs in, as git lists them.
-
-    Variables of its configuration are the caller's word, such as GIT_CONFIG_COUNT, by which CI allows git to
-    read a checkout.
-    """
-    listing = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, check=False)
-    return frozenset(name for name in listing.stdout.decode().split() if not name.startswith("GIT_CONFIG"))
-
-
 def _output(root: Path, *arguments: str) -> bytes:
+    # A git hook names its checkout in variables. Those of git's configuration are the caller's word, such as
+    # GIT_CONFIG_COUNT, by which CI allows git to read a checkout.
+    named = (name for name in os.environ if name.startswith("GIT_CONFIG") or not name.startswith("GIT_"))
+    environment = {name: os.environ[name] for name in named}
     try:
-        environment = {key: value for key, value in os.environ.items() if key not in _of_a_repository()}
         done = subprocess.run(
             ["git", *arguments], cwd=root, env=environment, capture_output=True, check=False
         )

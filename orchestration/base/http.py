@@ -6,11 +6,11 @@ server is busy (408, 425, 429). The waits are not random.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from time import sleep, time
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -46,16 +46,6 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.backoff * 2 ** (failures - 1), self.longest)
 
 
-class Clock(NamedTuple):
-    """Time as a client sees it: seconds of the calendar, and waiting.
-
-    Tests give their own.
-    """
-
-    date: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
-
-
 class TryAgainError(Exception):
     """A try failed, but the next may succeed; the message is for the reader.
 
@@ -74,18 +64,12 @@ class GivenUpError(Exception):
     """A server failed too often or asks for a long pause; the message continues after the server's name."""
 
 
-def persist(
-    once: Callable[[int], T],
-    patience: Patience,
-    clock: Clock | None = None,
-    brought: Callable[[], int] = lambda: 0,
-) -> T:
+def persist(once: Callable[[int], T], patience: Patience, brought: Callable[[], int] = lambda: 0) -> T:
     """Call a function until it succeeds.
 
     Args:
         once: makes a try, given the number of consecutive failures before it; raises :class:`TryAgainError`.
         patience: the number of tries and the waits between them.
-        clock: time.
         brought: returns the bytes received so far; a try that increased them is no failure.
 
     Raises:
@@ -103,7 +87,7 @@ def persist(
             if failures >= patience.attempts:
                 raise GivenUpError(f"fails: {error} ({failures} tries in a row)") from None
             if not error.at_once:
-                (clock or Clock()).sleep(max(error.wait, patience.wait(failures)))
+                sleep(max(error.wait, patience.wait(failures)))
 
 
 def limits(patience: Patience) -> httpx.Timeout:
@@ -137,7 +121,7 @@ def passing(patience: Patience, told: Callable[[Exception], str] = str) -> Itera
         raise TryAgainError(f"the connection was lost or refused ({told(error)})") from None
 
 
-def require_ready(response: httpx.Response, clock: Clock | None = None) -> None:
+def require_ready(response: httpx.Response) -> None:
     """Check that a server neither failed nor is busy.
 
     Raises:
@@ -145,15 +129,14 @@ def require_ready(response: httpx.Response, clock: Clock | None = None) -> None:
     """
     status = response.status_code
     if status >= 500 or status in _BUSY:
-        wait = _asked(response.headers.get("Retry-After", ""), clock or Clock())
-        raise TryAgainError(f"HTTP {status}", wait)
+        raise TryAgainError(f"HTTP {status}", _asked(response.headers.get("Retry-After", "")))
 
 
-def _asked(value: str, clock: Clock) -> float:
+def _asked(value: str) -> float:
     """The seconds of a ``Retry-After``, which is a number or a date; 0 if it is unreadable."""
     try:
         if value.strip().isdecimal():
             return float(value)
-        return max(0.0, parsedate_to_datetime(value).timestamp() - clock.date())
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except ValueError:
         return 0.0

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 
 import psutil
@@ -47,23 +48,24 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
     if root in _held:
         yield
         return
-    path, descriptor = root / LOCK_FILE, open_lock(root)
     doing = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    try:
-        if not lock(descriptor):
-            holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
+    with open_lock(root) as file:
+        if not lock(file.fileno()):
+            file.seek(0)
+            holder = file.read(1000).decode("utf-8", "replace").strip() or "another process"
             hint = "Wait until it has ended; each of the two would write what the other reads"
             raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
-        _say(descriptor, path, doing)
+        since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        with naming(root / LOCK_FILE, "Nothing was changed; free space"):
+            file.truncate(0)
+            file.write(f"process {os.getpid()} ({doing}), since {since}\n".encode())
         _held.add(root)
         try:
             with scratch_of(root):
                 yield
         finally:
             _held.remove(root)
-            os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
+            file.truncate(0)
 
 
 def is_free(root: Path) -> bool:
@@ -74,15 +76,12 @@ def is_free(root: Path) -> bool:
     """
     if root.resolve() in _held:
         return True
-    descriptor = open_lock(root)
-    try:
-        return lock(descriptor, shared=True)
-    finally:
-        os.close(descriptor)
+    with open_lock(root) as file:
+        return lock(file.fileno(), shared=True)
 
 
-def open_lock(root: Path) -> int:
-    """Open the lock's file, made if missing, and return its descriptor.
+def open_lock(root: Path) -> FileIO:
+    """Open the lock's file, made if missing.
 
     Raises:
         OutputError: the project is not writable.
@@ -90,15 +89,7 @@ def open_lock(root: Path) -> int:
     path = root / LOCK_FILE
     with naming(path, "A run writes into its project; make it writable, or run in a copy of it"):
         path.parent.mkdir(exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-
-
-def _say(descriptor: int, path: Path, doing: str) -> None:
-    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    line = f"process {os.getpid()} ({doing}), since {since}\n".encode()
-    with naming(path, "Nothing was changed; free space"):
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, line, 0)
+        return path.open("a+b", buffering=0)
 
 
 @contextmanager
@@ -110,7 +101,7 @@ def scratch_of(root: Path) -> Iterator[None]:
     Args:
         root: the project.
     """
-    before, named = tempfile.gettempdir(), os.environ.get("TMPDIR")
+    before = tempfile.gettempdir()
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     folder = Path(before) / f"substrate-{os.getuid()}-{digest}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -129,11 +120,7 @@ def scratch_of(root: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        tempfile.tempdir = before
-        if named is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = named
+        tempfile.tempdir = os.environ["TMPDIR"] = before
 
 
 def _remove(own: Path) -> None:

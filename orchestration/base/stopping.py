@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -74,7 +73,7 @@ _listening = threading.Event()
 def _wait(*_: Any) -> None:
     """The main thread's work from then on; the other one ends the process."""
     while True:
-        time.sleep(60)
+        signal.pause()
 
 
 def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> None:

@@ -22,9 +22,8 @@ def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
     >>> "<!doctype html>" in page.render(title="A", table="")
     True
     """
-    loader = jinja2.FileSystemLoader(Path(beside).parent)
     jinja = jinja2.Environment(
-        loader=loader,
+        loader=jinja2.FileSystemLoader(Path(beside).parent),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

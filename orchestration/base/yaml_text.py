@@ -17,9 +17,6 @@ from substrate.base.errors import ParameterError
 from substrate.base.inputs import refusal
 from substrate.base.limits import LIMITS
 
-_MISTAGGED = (AttributeError, LookupError, ValueError)
-"""The errors that the reader raises for a value whose tag does not fit it."""
-
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML file of keys and values.
@@ -27,20 +24,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: names the file and the fault, with its key or line.
     """
-    hint = "Restore it from the repository"
+    hint, why, mapping = "Restore it from the repository", refusal(path, LIMITS.text), None
     try:
-        if why := refusal(path, LIMITS.text):
-            raise ParameterError(why, where=(path,), hint=hint)
-        text = path.read_bytes().decode("utf-8")
+        mapping = None if why else deepcopy(_parsed(path.read_bytes().decode("utf-8"), str(path)))
     except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
-        raise ParameterError(reason, where=(path,), hint=hint) from error
+        why = f"cannot be read ({error.strerror or error})"
     except UnicodeDecodeError as error:
-        reason = f"not UTF-8 (byte {error.start})"
-        raise ParameterError(reason, where=(path,), hint="Save the file as UTF-8") from error
-    mapping = deepcopy(_parsed(text, str(path)))
+        why, hint = f"not UTF-8 (byte {error.start})", "Save the file as UTF-8"
     if not isinstance(mapping, dict):
-        raise ParameterError("holds no keys and values", where=(path,), hint=hint)
+        raise ParameterError(why or "holds no keys and values", where=(path,), hint=hint)
     return mapping
 
 
@@ -69,8 +61,9 @@ def parse_yaml(text: str, *where: str) -> Any:
         node = reader.compose(text)
         return None if node is None else _value(reader.constructor, node, "")
     except ParameterError as error:
-        raise ParameterError(error.what, where=(*where, *error.where), hint=error.hint) from error
-    except (YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
+        raise error.within(*where) from error
+    # The reader raises errors of Python for a value that does not fit its tag.
+    except (YAMLError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError) as error:
         what = " ".join(str(error).split())
         hint = "Quote the value, or restore the file"
         raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error

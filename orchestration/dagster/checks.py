@@ -22,7 +22,7 @@ from orchestration.ledger.differences import causes, differences, with_code
 from orchestration.ledger.digests import digests
 from orchestration.ledger.drift import compare_results
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
-from orchestration.ledger.soundness import require_pins
+from orchestration.ledger.soundness import of_pins, require_sound
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
 from orchestration.rendering.drift import change_lines, fenced
 from orchestration.scoring.counting import line_count, rows_of
@@ -155,7 +155,7 @@ def _differing(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[l
     if resource.overrides:
         return None, "not compared with the pins: the run has other parameters"
     workspace = resource.open()
-    require_pins(workspace.root, workspace.settings.profile)
+    require_sound(of_pins(workspace.root, workspace.settings.profile))
     pins = pinned_outs(workspace.root, workspace.settings.profile)
     outs = digests(workspace.paths(stage.outs))
     new = [out for out in outs if out not in pins]

@@ -36,7 +36,7 @@ def instance(root: Path) -> dg.DagsterInstance:
 
     from substrate.cli.console import note
 
-    os.close(open_lock(root))
+    open_lock(root).close()
     with writing_records(home_of_records(root)):
         home = _openable(root)
         try:

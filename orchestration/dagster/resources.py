@@ -19,7 +19,7 @@ from orchestration.dagster.keys import box_of, is_apart
 from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.acceptance import pin_new
-from orchestration.ledger.soundness import all_faults, require_pins, require_sound
+from orchestration.ledger.soundness import all_faults, of_pins, require_sound
 from orchestration.project import may_pin, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
 from orchestration.stages.graph import EVERY, STAGES, stages_in
@@ -151,10 +151,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Find a damaged record before the run: a run of the UI pins too, others only compare."""
         if not (workspace.experiment or self.scratch or self.overrides):
             root, profile = workspace.root, workspace.settings.profile
-            if self.settles:
-                require_sound(all_faults(root, profile, STAGES))
-            else:
-                require_pins(root, profile)
+            require_sound(all_faults(root, profile, STAGES) if self.settles else of_pins(root, profile))
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
         """Publish the experiment if the whole run succeeded; else leave nothing of it."""

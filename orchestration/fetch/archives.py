@@ -16,7 +16,7 @@ Wanted = Callable[[PurePosixPath], str | None]
 """A function from a member's name to its new name; ``None`` skips the member."""
 
 
-def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path]:
+def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> None:
     """Write the wanted members of a zip or tar archive to an existing folder, each under its new name.
 
     Args:
@@ -24,9 +24,6 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         wanted: chooses and names members.
         out: the folder.
         what: a description of the wanted members, for errors.
-
-    Returns:
-        The files written, sorted by name.
 
     Raises:
         FormatError: the archive is damaged or exceeds the limits of :mod:`substrate.base.limits`, a member
@@ -41,9 +38,8 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
     if not contents:
         hint = "Fetch the archive again, or give the official one"
         raise FormatError(f"holds no {what}", where=(archive,), hint=hint)
-    for name, data in sorted(contents.items()):
+    for name, data in contents.items():
         (out / name).write_bytes(data)
-    return [out / name for name in sorted(contents)]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import PurePosixPath
 
@@ -46,12 +46,8 @@ class OfficialRelease(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     manual: str = ""
 
 
-Sources = Mapping[str, OfficialRelease]
-"""Official files by benchmark."""
-
-
-def official_sources() -> Sources:
-    """The official files that the package lists.
+def official_sources() -> Mapping[str, OfficialRelease]:
+    """The official files that the package lists, by benchmark.
 
     >>> all(source.files or source.manual for source in official_sources().values())
     True
@@ -70,11 +66,11 @@ def has_address(benchmark: str) -> bool:
     return bool(official_sources().get(benchmark, OfficialRelease()).files)
 
 
-def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
+def wanted(benchmark: str, sources: Mapping[str, OfficialRelease]) -> tuple[SourceFile, ...]:
     """Return the official files of a benchmark to fetch.
 
     Raises:
-        ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
+        ParameterError: the benchmark is unknown or has no direct address.
     """
     if benchmark not in sources:
         hint = f"Choose one of {', '.join(sorted(sources))}"
@@ -83,16 +79,4 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
     if not source.files:
         hint = f"Download it by hand from {source.manual}"
         raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
-    names = [file.name for file in source.files]
-    if unknown := sorted(set(only) - set(names)):
-        what = f"no official file is called {', '.join(unknown)}"
-        hint = f"Choose among {', '.join(names)}"
-        raise ParameterError(what, where=(benchmark,), hint=hint)
-    return [file for file in source.files if not only or file.name in only]
-
-
-def at_mirror(base: str | None, file: SourceFile) -> SourceFile:
-    """A file at a mirror, which holds it under its name; at its own address where there is none."""
-    if base is None:
-        return file
-    return msgspec.structs.replace(file, url=f"{base.rstrip('/')}/{file.name}")
+    return source.files

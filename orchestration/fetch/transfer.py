@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -29,6 +30,7 @@ from substrate.base.limits import LIMITS
 if TYPE_CHECKING:
     import httpx
 
+T = TypeVar("T")
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
@@ -57,8 +59,8 @@ class Remains(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class Transfer:
-    """A resumable download of a file: ``transfer(url, path)``.
+class Transfer(Generic[T]):
+    """A resumable download of a file: ``transfer(url, path)`` returns what ``accept`` did.
 
     Args:
         part: the path for unfinished bytes, in the folder of the finished file.
@@ -66,7 +68,7 @@ class Transfer:
         report: called for every chunk.
         patience: time limits and number of tries.
         most: the most bytes that the file may have.
-        hosts: the hosts that the address may redirect to, besides its own.
+        hosts: the hosts, without ``www.``, that the address may redirect to, besides its own.
 
     Raises:
         UnavailableError: the source has no such file, does not answer, or breaks off repeatedly;
@@ -77,7 +79,7 @@ class Transfer:
     """
 
     part: Path
-    accept: Callable[[Path], None]
+    accept: Callable[[Path], T]
     report: Report
     patience: http.Patience
     most: int = field(default=LIMITS.bytes, kw_only=True)
@@ -87,7 +89,7 @@ class Transfer:
         self.name = self.part.name.removesuffix(".part")
         self._note = self.part.with_name(f"{self.part.name}.json")
 
-    def __call__(self, url: str, path: Path) -> None:
+    def __call__(self, url: str, path: Path) -> T:
         """Fetch ``url`` and rename the checked part to ``path``."""
         import httpx
 
@@ -101,28 +103,24 @@ class Transfer:
             try:
                 self._complete(client, url, file)
                 os.fsync(file.fileno())
-                self.accept(self.part)
+                taken = self.accept(self.part)
                 os.replace(self.part, path)
+                return taken
             except RefusedError:
                 self.part.unlink(missing_ok=True)
                 raise
             finally:
-                self._tidy()
-
-    def _tidy(self) -> None:
-        """Delete an empty part, and a note without its part."""
-        if self.part.exists() and self.part.stat().st_size == 0:
-            self.part.unlink()
-        if not self.part.exists():
-            self._note.unlink(missing_ok=True)
+                # An empty part is of no use, nor is a note without its part.
+                if self.part.exists() and self.part.stat().st_size == 0:
+                    self.part.unlink()
+                if not self.part.exists():
+                    self._note.unlink(missing_ok=True)
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Retry until the part is complete."""
         import httpx
 
-        def size() -> int:
-            return file.seek(0, os.SEEK_END)
-
+        size = partial(file.seek, 0, os.SEEK_END)
         where = (self.name, without_user(url))
         try:
             http.persist(lambda _: self._try(client, url, file), self.patience, brought=size)
@@ -141,9 +139,9 @@ class Transfer:
         start = file.seek(0, os.SEEK_END) if remains else 0
         if remains and start == remains.total:
             return
-        headers = (
-            {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
-        )
+        headers: dict[str, str] = {}
+        if remains and start:
+            headers = {"Range": f"bytes={start}-", "If-Range": remains.validator or ""}
         with http.passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
             offered, first = _describe(url, response)
@@ -172,7 +170,6 @@ class Transfer:
         raise UnavailableError(f"{what} (HTTP {status})", where=(self.name, without_user(url)), hint=hint)
 
     def _receive(self, response: httpx.Response, file: IO[bytes], start: int, total: int | None) -> int:
-        self._bound(total or 0)
         file.seek(start)
         self.report(self.name, start, total)
         # Raw: some servers label a .tar.gz as a content encoding, and we want the archive itself.
@@ -183,23 +180,21 @@ class Transfer:
             while view:
                 view = view[file.write(view) :]
             start += len(chunk)
-            self._bound(start)
+            if max(start, total or 0) > self.most:
+                hint = "The source sends a wrong file; give a mirror as the base address"
+                raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
             self.report(self.name, start, total)
             if (took := time.monotonic() - since) >= self.patience.read:
-                if start - before < self.patience.rate * took:
-                    self._too_slow(response, start, (start - before) / took)
+                rate, least = (start - before) / took, self.patience.rate
                 since, before = since + took, start
+                if rate < least:
+                    what = f"the source sends {rate:.0f} bytes a second, less than {least:.0f}"
+                    hint = (
+                        f"Fetch again later or give a mirror: {start} bytes are kept and the download resumes"
+                    )
+                    where = self.name, without_user(str(response.url))
+                    raise UnavailableError(what, where=where, hint=hint)
         return start
-
-    def _too_slow(self, response: httpx.Response, received: int, rate: float) -> None:
-        what = f"the source sends {rate:.0f} bytes a second, less than {self.patience.rate:.0f}"
-        hint = f"Fetch again later or give a mirror: {received} bytes are kept and the download resumes"
-        raise UnavailableError(what, where=(self.name, without_user(str(response.url))), hint=hint)
-
-    def _bound(self, size: int) -> None:
-        if size > self.most:
-            hint = "The source sends a wrong file; give a mirror as the base address"
-            raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
         """Return the note next to the part, if it allows a resumption from this address."""
@@ -233,17 +228,18 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
 
 def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], None]:
     """Reject unlisted hosts, and redirects from https to http, which others can read and change."""
-    named = {bare_host(url), *map(_bare, hosts)}
+    named = {bare_host(url), *hosts}
 
     def check(request: httpx.Request) -> None:
         if urlsplit(url).scheme == "https" and request.url.scheme != "https":
             what = f"leads from https to {request.url.scheme}://{request.url.host}"
             hint = "Give the address of a mirror that stays with https"
-            raise UnavailableError(what, where=(without_user(url),), hint=hint)
-        if _bare(request.url.host) not in named:
+        elif bare_host(str(request.url)) not in named:
             what = f"leads to {request.url.host}, which is not an allowed host"
             hint = "If you trust it, name it in SUBSTRATE_HOSTS; or give a mirror"
-            raise UnavailableError(what, where=(without_user(url),), hint=hint)
+        else:
+            return
+        raise UnavailableError(what, where=(without_user(url),), hint=hint)
 
     return check
 
@@ -254,11 +250,7 @@ def bare_host(url: str) -> str:
     >>> bare_host("http://www.thespermwhale.com/jaseweston/babi/")
     'thespermwhale.com'
     """
-    return _bare(urlsplit(url).hostname or "")
-
-
-def _bare(host: str) -> str:
-    return host.lower().removeprefix("www.")
+    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:

@@ -81,11 +81,10 @@ def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
 
     Stages and outs in only one of them are no change; yet a version covers all outs of its stage.
     """
-    outs = {name: (old[name].outs, new[name].outs) for name in sorted(old.keys() & new.keys())}
+    both = sorted(old.keys() & new.keys())
+    names = [name for name in both if pinned.unlike_pins(old[name].outs, new[name].outs)]
     return {
-        name: (version_of(was)[:_SHORT], version_of(is_)[:_SHORT])
-        for name, (was, is_) in outs.items()
-        if any(is_.get(out, digest) != digest for out, digest in was.items())
+        name: (version_of(old[name].outs)[:_SHORT], version_of(new[name].outs)[:_SHORT]) for name in names
     }
 
 
@@ -136,7 +135,7 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     rows = dict.fromkeys(pins.keys() - stages.keys(), b"")
     rows |= {stage: pinned.rows_bytes(profile, made) for stage, made in now.items()}
     written = {root / pinned.rows_name(profile, stage): data for stage, data in rows.items()}
-    for fault in (*soundness.faults(root, profile, anew=True), *soundness.of_verdicts(root)):
+    for fault in (*soundness.faults(root, profile), *soundness.of_verdicts(root)):
         path = Path(fault.where[0])
         present = path.read_bytes() if path.is_file() else b""
         if path.name not in pinned.IN_DVC and written.get(path) != present:
@@ -198,10 +197,13 @@ def since(
     Raises:
         ParameterError: there is no such commit, or its pins have an unsupported earlier form.
     """
-    names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
     folder, whole, record = f"pins/{profile}/", pinned.pin_name(profile), pinned.accepted_name(profile)
-    ours = [name for name in names if name.startswith((folder, whole, record))]
-    files = {name: _git(root, "show", f"{commit}:{name}") for name in ours}
+    try:
+        listed = git_output(root, "ls-tree", "-r", "--name-only", commit, "--", folder, whole, record)
+        files = {name: git_output(root, "show", f"{commit}:{name}") for name in listed.decode().splitlines()}
+    except GitError as error:
+        hint = "Name a commit that this clone has, and let git read the clone"
+        raise ParameterError(error.what, where=("--since", *error.where), hint=hint) from error
     if whole not in files and any(name.startswith(folder) for name in files):
         hint = f"Name a commit that has {whole}; an older program can read that one"
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
@@ -242,11 +244,3 @@ def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
     while more := {after for before, after in steps if before in reached} - reached:
         reached |= more
     return new in reached
-
-
-def _git(root: Path, *arguments: str) -> bytes:
-    try:
-        return git_output(root, *arguments)
-    except GitError as error:
-        hint = "Name a commit that this clone has, and let git read the clone"
-        raise ParameterError(error.what, where=("--since", *error.where), hint=hint) from error

@@ -106,12 +106,11 @@ def _numbers(before: Pins, after: Pins) -> Iterator[ComparedNumber]:
     """Every number that two measurements have and the first one measured, in the order of the tables."""
     for benchmark in BENCHMARKS.values():
         scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
-        if scores in before and scores in after:
-            old, new = before[scores].scores, after[scores].scores
-            both = [side.get(answers, Made()) for side in (before, after)]
-            for name in benchmark.numbers:
-                if name in old and name in new and old[name][1]:
-                    yield _number(benchmark, name, [old[name], new[name]], both)
+        old, new = (side.get(scores, Made()).scores for side in (before, after))
+        both = [side.get(answers, Made()) for side in (before, after)]
+        for name in benchmark.numbers:
+            if name in old and name in new and old[name][1]:
+                yield _number(benchmark, name, [old[name], new[name]], both)
 
 
 def _number(

@@ -23,7 +23,6 @@ from orchestration.base.yaml_text import read_yaml
 from orchestration.ledger import pinned
 from orchestration.ledger.manifest import changed, put
 from orchestration.ledger.records import read_records
-from orchestration.registry import ABSENT
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
@@ -85,16 +84,6 @@ def sync(root: Path, stages: Stages) -> bool:
     return put(root / DVC_YAML, render_dvc_yaml(stages).encode())
 
 
-def differing_graph(root: Path, stages: Stages) -> tuple[bytes, bytes] | None:
-    """Return the text of `dvc.yaml` from the graph, and the file's, empty if it is missing; ``None`` if they
-    are the same, in a project without DVC, and where a part of the graph is not installed.
-    """
-    path, text = root / DVC_YAML, render_dvc_yaml(stages).encode()
-    there = path.read_bytes() if path.is_file() else b""
-    expected = there or (root / pinned.IN_DVC[1]).is_file()
-    return (text, there) if expected and there != text and not ABSENT else None
-
-
 def keep_code(workspace: Workspace, stages: Stages) -> None:
     """Write the files from which DVC learns of changed code, one for each stage.
 
@@ -103,12 +92,13 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
     """
     records = read_records(workspace)
     for stage in (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml"):
-        record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
-        text = _UNCHANGED if record or not made else "no run is recorded here\n"
-        if record and record.code != stage.code:
+        lines: list[str] = []
+        if record := records.get(stage.name):
             apart = sorted(changed(record.code, stage.code).items())
-            text = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
-        put(workspace.path(_CODE) / _dvc_name(stage.name), text.encode())
+            lines = [f"{file} {now or 'gone'}\n" for file, (_, now) in apart]
+        elif any(workspace.path(out).exists() for out in stage.outs):
+            lines = ["no run is recorded here\n"]
+        put(workspace.path(_CODE) / _dvc_name(stage.name), "".join(lines or [_UNCHANGED]).encode())
     put(workspace.path(_LOOKED), b"looked\n")
 
 

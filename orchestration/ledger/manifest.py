@@ -1,5 +1,5 @@
 """The ledger of a profile: a manifest of each stage's inputs, the hashes of its outs, and the outcome of the
-last runs. Its first line is the SHA-256 of the other lines.
+last runs. Its first line is the SHA-256 of the rest.
 
 The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; traces, the
 comparison with the pins and `verify` read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import msgspec
 
 from substrate.base.files import locked, make_folders, naming, replacing
+from substrate.base.inputs import NOT_JSON
 
 # An experiment has its own ledger next to its artifacts.
 LEDGER = "artifacts/{profile}/.ledger"
@@ -141,9 +141,6 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     outcomes: dict[str, tuple[str, Any]] = {}
 
 
-_PARTS = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
-
-
 def ledger_at(root: Path, profile: str) -> Path:
     """Return the folder of a profile's ledger."""
     return root / LEDGER.format(profile=profile)
@@ -152,33 +149,17 @@ def ledger_at(root: Path, profile: str) -> Path:
 def look_at(folder: Path) -> tuple[Manifest, bool]:
     """Read a ledger's manifest, and tell whether it is undamaged.
 
-    A missing manifest reads as empty. A damaged manifest has its readable lines, so that the damage hides no
-    other damage.
+    A missing manifest reads as empty. A damaged manifest that can still be read is returned, so that its
+    damage hides no other damage.
     """
     path = folder / MANIFEST
     if not path.exists():
         return Manifest(), True
     try:
-        head, _, lines = path.read_bytes().partition(b"\n")
-    except OSError:
+        head, _, text = path.read_bytes().partition(b"\n")
+        return msgspec.json.decode(text, type=Manifest), head == _digest(text)
+    except (OSError, *NOT_JSON):
         return Manifest(), False
-    manifest, whole = _decoded(lines)
-    # The decoded manifest is cached, so the caller gets a copy that it may change.
-    copied = Manifest(**{part: dict(getattr(manifest, part)) for part in _PARTS})
-    return copied, whole and head == _digest(lines)
-
-
-@lru_cache(maxsize=4)  # a run reads the same manifest for each stage
-def _decoded(lines: bytes) -> tuple[Manifest, bool]:
-    manifest, whole = Manifest(), True
-    for line in lines.splitlines():
-        try:
-            part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
-            if part in _PARTS:  # an earlier version had others
-                getattr(manifest, part)[key] = msgspec.convert(value, _PARTS[part])
-        except (ValueError, RecursionError):
-            whole = False
-    return manifest, whole
 
 
 def _digest(data: bytes) -> bytes:
@@ -195,17 +176,15 @@ def read_manifest(folder: Path) -> Manifest:
 def changing(folder: Path) -> Iterator[Manifest]:
     """Yield the manifest for changes, and write it after the block; a damaged manifest is started anew.
 
-    Each key of each part has its own line, so that a damaged byte costs one line. A lock serializes processes
-    that change the manifest. Raises errors as :func:`replacing`.
+    A lock serializes processes that change the manifest. Raises errors as :func:`replacing`.
     """
     with naming(folder):
         make_folders(folder)
     with locked(folder):
         manifest = read_manifest(folder)
         yield manifest
-        lines = [(part, *pair) for part in _PARTS for pair in sorted(getattr(manifest, part).items())]
-        data = b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
-        put(folder / MANIFEST, _digest(data) + b"\n" + data)
+        text = msgspec.json.encode(manifest, order="sorted")
+        put(folder / MANIFEST, _digest(text) + b"\n" + text)
 
 
 def put(path: Path, data: bytes) -> bool:

@@ -11,14 +11,14 @@ that decide the paper's claims, whose pins count among these files.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.code import PACKAGES
+from orchestration.code import PACKAGES, ROOT
 from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
 from substrate.base.files import sha256
 from substrate.baselines.parameters import MODEL_URL
@@ -26,9 +26,8 @@ from substrate.baselines.parameters import MODEL_URL
 if TYPE_CHECKING:
     from orchestration.scoring.published import Kind
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
-# The prefix of names of files in the checkout that runs, wherever the project is.
-_OF_CODE = "code:"
+# The code is that of the checkout that runs, wherever the project is.
+_CODE = {f"code:{room}": ROOT / room for room in (*PACKAGES, "tboxes")}
 DECIDING: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
 """The profiles whose pinned results decide the paper's claims, and the kind of their data."""
 OF_CLAIMS = tuple(f"pins/{profile}.json" for profile in DECIDING)
@@ -37,12 +36,11 @@ OF_CLAIMS = tuple(f"pins/{profile}.json" for profile in DECIDING)
 _ELSEWHERE = (MODEL_URL, "DVC_EXP_BASELINE_REV")
 # No run is made again for these.
 _PASSED_OVER = {"__pycache__", Path(LEDGER).name}
-_SOURCES = (*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml")
 
 
 def source_digest(root: Path) -> str:
     """A digest of the files that no run writes: code and parameters."""
-    return _digest(root, _SOURCES)
+    return _digest(root, ())
 
 
 def record_outcome(root: Path, profile: str, only: str | None, run: Any) -> None:
@@ -70,27 +68,19 @@ def _state(root: Path, profile: str, known: Manifest) -> str:
     of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
     outside = (path for made in known.stages.values() for path in made.inputs if os.path.isabs(path))
     beside = ("dvc.yaml", "dvc.lock", "data.dvc", "transcripts", "pins/claims.json", *OF_CLAIMS)
-    return _digest(root, {*_SOURCES, *beside, *of_profile, *outside})
+    return _digest(root, {*beside, *of_profile, *outside})
 
 
-def _digest(root: Path, paths: Iterable[str]) -> str:
+def _digest(root: Path, names: Iterable[str]) -> str:
+    """A digest of code, parameters and the files of these names."""
     digests: dict[str, str] = {}
-    for name, place in _files(root, paths):
-        with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
-            state = place.stat()
-            # A user's own file may be long
-            outside = os.path.isabs(name) and f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
-            digests[name] = outside or sha256(place)
+    for name, place in (_CODE | {name: root / name for name in ("params.yaml", *names)}).items():
+        with suppress(FileNotFoundError):  # a file or folder that just went
+            for path in (place, *place.rglob("*")):
+                inside = str(path).removeprefix(str(place))
+                if path.is_file() and _PASSED_OVER.isdisjoint(inside.split(os.sep)):
+                    # A user's own file may be long
+                    outside, state = os.path.isabs(name), path.stat()
+                    times = f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"
+                    digests[name + inside] = times if outside else sha256(path)
     return version_of(digests)
-
-
-def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    for name in sorted(paths):
-        place = _CHECKOUT / name.removeprefix(_OF_CODE) if name.startswith(_OF_CODE) else root / name
-        if place.is_file():
-            yield name, place
-        for folder, inner, files in os.walk(place):
-            inner[:] = sorted(child for child in inner if child not in _PASSED_OVER)
-            for file in sorted(files):
-                path = Path(folder, file)
-                yield f"{name}/{path.relative_to(place).as_posix()}", path

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import BEYOND
-from orchestration.ledger.digests import OF_LINES, differing, digests, line_digests, with_details
+from orchestration.ledger.digests import OF_LINES, differing, line_digests, with_details
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import fingerprint, ledger_of
 from orchestration.scoring.scores import Score
@@ -71,15 +72,13 @@ def measure(
         details = known.get(stage.name)
         if details is None or details.outs != made.outs:
             details = with_results(made, {out: workspace.path(out) for out in made.outs})
-        pins[stage.name] = msgspec.structs.replace(
-            made, **{part: getattr(details, part) for part in _OF_OUTS}
-        )
+        of_outs = {part: getattr(details, part) for part in _OF_OUTS}
+        pins[stage.name] = replace(made, **of_outs)
     return pins
 
 
-# The parts that depend only on the outs' bytes, and the parts that describe their inputs.
+# The parts that depend only on the outs' bytes.
 _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
-_OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
 
 
 def with_results(made: Made, paths: Mapping[str, Path]) -> Made:
@@ -97,7 +96,7 @@ def with_results(made: Made, paths: Mapping[str, Path]) -> Made:
                 cells[path.stem] = _cells(path.read_bytes())
     others = {out: path for out, path in paths.items() if path.name != ANSWERS}
     made = with_details(made, others)
-    return msgspec.structs.replace(made, scores=scores, cells=cells, rows=rows)
+    return replace(made, scores=scores, cells=cells, rows=rows)
 
 
 def _row(numbered: tuple[int, bytes]) -> PinnedRow:
@@ -154,7 +153,7 @@ class PinFile(msgspec.Struct, omit_defaults=True):
 
     def text(self) -> bytes:
         """Return the file's bytes, with their hash."""
-        bare = _laid_out(msgspec.to_builtins(msgspec.structs.replace(self, digest="")), 4)
+        bare = _laid_out(msgspec.to_builtins(replace(self, digest="")), 4)
         digest = hashlib.sha256(bare.encode()).hexdigest()
         return f'{{"digest": "{digest}",\n{bare[2:]}\n'.encode()
 
@@ -203,16 +202,15 @@ def _pin_file(root: Path, profile: str) -> PinFile:
     return file
 
 
-def damaged(root: Path, name: str) -> PinError:
+def damaged(root: Path, name: str, what: str = "is damaged: it differs from its seal") -> PinError:
     """Return the error for a damaged or missing file of the record, by its path in the project."""
-    path, restore = root / name, f"Restore it: `git checkout HEAD -- {name}`"
+    path, more = root / name, "; `substrate verify --no-recompute` names all that is damaged"
     if not path.is_file():
-        return PinError("is missing", where=(path,), hint=restore)
-    if marker := conflict_marker(path.read_bytes()):
-        hint = f"{restore}; docs/how-to-ci.md says how to merge two accepted branches"
-        return PinError(f"line {marker} is a conflict marker of a merge", where=(path,), hint=hint)
-    hint = f"{restore}; `substrate verify --no-recompute` names all that is damaged"
-    return PinError("is damaged: it differs from its seal", where=(path,), hint=hint)
+        what, more = "is missing", ""
+    elif marker := conflict_marker(path.read_bytes()):
+        what = f"line {marker} is a conflict marker of a merge"
+        more = "; docs/how-to-ci.md says how to merge two accepted branches"
+    return PinError(what, where=(path,), hint=f"Restore it: `git checkout HEAD -- {name}`{more}")
 
 
 def conflict_marker(data: bytes) -> int:
@@ -236,7 +234,7 @@ def read_pins(root: Path, profile: str) -> Pins:
     pins = with_rows(stages, {name: path.read_bytes() for name, path in files.items()}, profile)
     for name, made in basis.items():
         if name in pins and made.outs == pins[name].outs:
-            pins[name] = msgspec.structs.replace(pins[name], code=made.code, environment=made.environment)
+            pins[name] = replace(pins[name], code=made.code, environment=made.environment)
     return pins
 
 
@@ -247,7 +245,7 @@ def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: s
         needs = (stages[need].outs for need in pin.needs if need in stages)
         inputs = {out: digest for outs in needs for out, digest in outs.items()}
         rows = decode_rows(files.get(rows_name(profile, stage), b""))
-        pins[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
+        pins[stage] = replace(pin, inputs=inputs, rows=rows)
     return pins
 
 
@@ -279,10 +277,9 @@ def unlike_pins(pins: Mapping[str, str], outs: Mapping[str, str]) -> list[str]:
 
 def apart_from_pins(workspace: Workspace) -> dict[str, str]:
     """Return the pinned paths that differ from their pins, each ``modified`` or ``deleted``."""
-    pins = pinned_outs(workspace.root, workspace.settings.profile)
-    present = digests({out: workspace.root / out for out in pins})
-    unlike = unlike_pins(pins, dict.fromkeys(sorted(pins), "") | present)
-    return {out: "modified" if out in present else "deleted" for out in unlike}
+    pins = sorted(pinned_outs(workspace.root, workspace.settings.profile).items())
+    unlike = differing(workspace.root, dict(pins)).items()
+    return {out: "modified" if present else "deleted" for out, (_, present) in unlike}
 
 
 def modified(apart: Mapping[str, str]) -> dict[str, str]:
@@ -376,7 +373,7 @@ def write_pins(
     with changing(ledger_of(workspace)) as manifest:
         for stage, made in measured.items():
             if made.code:
-                manifest.pinned[stage] = Made(**{part: getattr(made, part) for part in _OF_RECORDS})
+                manifest.pinned[stage] = replace(made, files={}, lines={}, scores={}, cells={}, rows={})
 
 
 def broken(root: Path, profile: str) -> dict[str, str]:

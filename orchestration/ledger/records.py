@@ -44,10 +44,8 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
     """Write the records of stages that ran into the ledger, with the existing tables."""
     storage = workspace.storage.local
-    whole = {  # outs that an experiment takes come with their details
-        stage: made
-        if made.files or made.lines
-        else with_details(made, {out: workspace.path(out) for out in made.outs})
+    whole = {
+        stage: with_details(made, {out: workspace.path(out) for out in made.outs})
         for stage, made in records.items()
     }
     made_now = {out for made in whole.values() for out in made.outs}
@@ -58,8 +56,6 @@ def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
         if storage and not workspace.experiment:
             there = table_sums(storage, workspace.settings.profile)
             # Replaced tables are forgotten with their benchmark's folder; lost tables stay recorded.
-            replaced = {Path(path).parts[:3] for path in there}
-            lost = {
-                path: was for path, was in manifest.tables.items() if Path(path).parts[:3] not in replaced
-            }
+            replaced, known = {Path(path).parts[:3] for path in there}, manifest.tables.items()
+            lost = {path: was for path, was in known if Path(path).parts[:3] not in replaced}
             manifest.tables = there | lost

@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger import dvc, manifest, pinned
+from orchestration.ledger import dvc, pinned
 from orchestration.ledger.digests import apart_at, line_digests
 from orchestration.ledger.verdicts import VERDICTS, pinned_verdicts
+from orchestration.registry import ABSENT
 from orchestration.stage import Stages
 from substrate.base.inputs import NOT_JSON
 
@@ -50,88 +51,55 @@ def require_added_only(root: Path, profile: str) -> bytes:
     Raises:
         PinError: a line is no acceptance, or a sealed line is missing.
     """
-    path, file = root / pinned.accepted_name(profile), pinned.read_pin_file(root, profile)
-    data = path.read_bytes() if path.is_file() else b""
-    sealed = file.lines.get(pinned.accepted_name(profile), "") if file else ""
+    name, file = pinned.accepted_name(profile), pinned.read_pin_file(root, profile)
+    data = (root / name).read_bytes() if (root / name).is_file() else b""
+    sealed = file.lines.get(name, "") if file else ""
     known = [sealed[at : at + _DIGITS] for at in range(0, len(sealed), _DIGITS)]
-    if marker := pinned.conflict_marker(data):
-        hint = "Keep the lines of both branches, and delete the markers (docs/how-to-ci.md)"
-        raise pinned.PinError(f"line {marker} is a conflict marker of a merge", where=(path,), hint=hint)
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         try:
             msgspec.json.decode(line, type=Acceptance)
         except NOT_JSON as error:
-            raise pinned.PinError(
-                f"line {number} is no acceptance ({error})", where=(path,), hint=_back(path)
-            ) from error
+            raise pinned.damaged(root, name, f"line {number} is no acceptance ({error})") from error
         if known[:1] == [line_digests(line)]:
             del known[0]
-    if known or b"\r" in data or (data and not data.endswith(b"\n")):
-        what = f"lacks {len(known)} of its sealed lines" if known else "has other line ends"
-        raise pinned.PinError(what, where=(path,), hint=_back(path))
+    if known:
+        raise pinned.damaged(root, name, f"lacks {len(known)} of its sealed lines")
+    if b"\r" in data or (data and not data.endswith(b"\n")):
+        raise pinned.damaged(root, name, "has other line ends")
     return data
 
 
-def _back(path: Path) -> str:
-    return f"Restore it: `git checkout HEAD -- pins/{path.name}`"
-
-
-_OF_NO_PROFILE = ("downloads", "claims")
-"""The files of pins that belong to no profile, by their names."""
-
-
-def faults(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.PinError]:
+def faults(root: Path, profile: str) -> Iterator[pinned.PinError]:
     """Yield each fault of a profile's record: of its pins, its acceptances, and the files that the pins seal.
 
     Acceptances that a merge added are no fault. Without its pins no other file is known to be damaged.
-
-    Args:
-        anew: whether new pins may begin where only files outside of git show that there were others.
     """
     accepted, name = pinned.accepted_name(profile), pinned.pin_name(profile)
-    of_pins = [*_of_pins(root, profile, anew=anew)]
-    yield from of_pins
+    lost = [*of_pins(root, profile)]
+    yield from lost
     try:
         require_added_only(root, profile)
     except pinned.PinError as error:
         yield error
-    sealed = {} if of_pins else pinned.broken(root, profile)
+    sealed = {} if lost else pinned.broken(root, profile)
     yield from (pinned.damaged(root, path) for path in sealed if path not in (accepted, name))
 
 
+def of_pins(root: Path, profile: str) -> Iterator[pinned.PinError]:
+    """Yield the fault of a profile's file of pins."""
+    yield from _fault(root, pinned.pin_name(profile), pinned.read_pin_file(root, profile) is not None)
+
+
 def of_verdicts(root: Path) -> Iterator[pinned.PinError]:
-    """Yield the fault of pinned verdicts that are damaged, or missing although git's last commit has them."""
-    if (root / VERDICTS).is_file():
-        lost = not pinned_verdicts(root)
-    else:
-        lost = bool(git(root, "ls-tree", "HEAD", "--", VERDICTS))
-    if lost:
-        yield pinned.damaged(root, VERDICTS)
+    """Yield the fault of pinned verdicts."""
+    yield from _fault(root, VERDICTS, bool(pinned_verdicts(root)))
 
 
-def _of_pins(root: Path, profile: str, *, anew: bool = False) -> Iterator[pinned.PinError]:
-    """Yield the fault of a file of pins that is damaged, or missing although results were pinned."""
-    name = pinned.pin_name(profile)
-    if pinned.read_pin_file(root, profile) is None:
+def _fault(root: Path, name: str, readable: bool) -> Iterator[pinned.PinError]:
+    """Yield the fault of a file that is damaged, or missing although git's last commit has it."""
+    lost = not (root / name).is_file() and git(root, "ls-tree", "HEAD", "--", name)
+    if lost or ((root / name).is_file() and not readable):
         yield pinned.damaged(root, name)
-    elif not (root / name).is_file():
-        if git(root, "ls-tree", "HEAD", "--", name):
-            yield pinned.damaged(root, name)
-        elif not anew and (witness := next(_witnesses(root, profile), "")):
-            what = f"is missing, but {witness} has pinned results"
-            hint = "Restore it, or pin the present results: `substrate accept REASON`"
-            yield pinned.PinError(what, where=(root / name,), hint=hint)
-
-
-def _witnesses(root: Path, profile: str) -> Iterator[str]:
-    """Yield the records beside git that show that a profile without a file of pins had one."""
-    if any((root / "pins" / profile).glob("*.jsonl")):
-        yield f"pins/{profile}/"
-    if manifest.read_manifest(manifest.ledger_at(root, profile)).pinned:
-        yield "the ledger of runs"
-    lock = root / pinned.IN_DVC[1]
-    if lock.is_file() and f" artifacts/{profile}/".encode() in lock.read_bytes():
-        yield lock.name
 
 
 def all_faults(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
@@ -154,11 +122,14 @@ def of_graph(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinErr
         profile: the profile of a run.
         stages: every stage, from which `dvc.yaml` follows.
     """
-    if profile not in pinned.WITHOUT_DVC and (texts := dvc.differing_graph(root, stages)):
-        at = apart_at(*map(line_digests, texts)) if texts[1] else ""
-        what = f"is not what the asset graph says{at}" if texts[1] else "is missing"
-        hint = "Write it from the graph: `substrate dvc sync`"
-        yield pinned.PinError(what, where=(root / dvc.DVC_YAML,), hint=hint)
+    if profile in pinned.WITHOUT_DVC or ABSENT:
+        return
+    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
+    there = path.read_bytes() if path.is_file() else b""
+    if there != text and (there or (root / pinned.IN_DVC[1]).is_file()):
+        at = apart_at(line_digests(text), line_digests(there))
+        what = f"is not what the asset graph says{at}" if there else "is missing"
+        yield pinned.PinError(what, where=(path,), hint="Write it from the graph: `substrate dvc sync`")
 
 
 def require_sound(found: Iterable[pinned.PinError]) -> None:
@@ -167,25 +138,14 @@ def require_sound(found: Iterable[pinned.PinError]) -> None:
     Raises:
         PinError: the first fault, with the number of the others.
     """
-    first, *others = [*found] or [None]
-    if first and others:
-        more = f"{first.what}, and {len(others)} more files of the record are damaged"
-        raise pinned.PinError(more, where=first.where, hint=first.hint)
-    if first:
-        raise first
-
-
-def require_pins(root: Path, profile: str) -> None:
-    """Refuse a file of pins that is damaged, or missing although results were pinned.
-
-    Raises:
-        PinError: the file is.
-    """
-    require_sound(_of_pins(root, profile))
+    if errors := [*found]:
+        first, more = errors[0], f", and {len(errors) - 1} more files of the record are damaged"
+        raise pinned.PinError(first.what + (more if errors[1:] else ""), where=first.where, hint=first.hint)
 
 
 def others_pinned(root: Path, profile: str) -> list[str]:
     """Return the names of the other profiles that have pins, here or in git's last commit."""
     listed = (git(root, "ls-tree", "--name-only", "HEAD", "pins/") or b"").decode().splitlines()
     paths = [*map(Path, listed), *(root / "pins").glob("*.json")]
-    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, *_OF_NO_PROFILE})
+    # Two files of pins belong to no profile.
+    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, "downloads", "claims"})

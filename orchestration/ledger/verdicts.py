@@ -6,7 +6,7 @@ verdict that changed, and `accept` pins the new ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import msgspec
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
 from orchestration.ledger.differences import Difference
-from orchestration.ledger.manifest import Made, Pins, changed, put, version_of
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed, put, version_of
 from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name, short_digest
 from orchestration.models.transcript import read_told
@@ -24,37 +24,42 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
 from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts, split_name
 from orchestration.scoring.published import Kind
-from orchestration.scoring.scores import Score, metrics_file, read_metrics
+from orchestration.scoring.scores import metrics_file, read_metrics
 from orchestration.workspace.folders import Workspace
 from substrate.base.inputs import NOT_JSON
 
 VERDICTS = "pins/claims.json"
+Counts = Mapping[str, tuple[int, int, Kind]]
+"""By number: the right answers, the total and the kind of the data."""
 
 
 class Results(NamedTuple):
-    """The results of a profile: the counts of a number and the kind of its data, the rows of a benchmark, and
-    the language model that answered it, if one did.
+    """The results of a profile.
 
-    Files name the model as its server does; pins, as it was asked for: a client accepts no other model.
+    Files name a language model as its server does; pins, as it was asked for: a client accepts no other
+    model.
+
+    Attributes:
+        profile: its name.
+        counts: the counts behind its numbers.
+        rows: reads the rows of a benchmark.
+        by: names the language model that answered a benchmark, if one did.
     """
 
     profile: str
-    counts: Callable[[str], tuple[int, int, Kind] | None]
-    rows: Callable[[str], Iterable[Any]]
+    counts: Counts
+    rows: Callable[[str], Collection[Any]]
     by: Callable[[str], str]
 
     def find(self, official: bool, number: str) -> Measured | None:
         """Find a number on official data, or on generated data."""
         benchmark = BENCHMARKS.get(number.partition("/")[0])
-        counts = self.counts(number) if benchmark else None
-        if benchmark is None or counts is None or not 0 < counts[1] >= counts[0] >= 0:
+        correct, n, kind = self.counts.get(number, (0, 0, "none"))
+        kinds = ("official", "local") if official else ("generated",)
+        if benchmark is None or kind not in kinds or not 0 < n >= correct >= 0:
             return None
-        correct, n, kind = counts
-        if kind not in (("official", "local") if official else ("generated",)):
-            return None
-        words = (
-            benchmark.about.get(MEASURED_ON, "").partition(":")[0] if official else f"profile {self.profile}"
-        )
+        about = benchmark.about.get(MEASURED_ON, "").partition(":")[0]
+        words = about if official else f"profile {self.profile}"
         metric = benchmark.metrics[split_name(number)[1]]
 
         def rows() -> Iterator[Any]:
@@ -75,15 +80,9 @@ class Results(NamedTuple):
 
 def of_files(workspace: Workspace) -> Results:
     """The results of a profile, from the files of its last run."""
-
-    @cache
-    def scores(benchmark: str) -> dict[str, Score]:
-        path = workspace.artifacts / metrics_file(benchmark)
-        return {score.name: score for score in read_metrics(path)} if path.is_file() else {}
-
-    def counts(number: str) -> tuple[int, int, Kind] | None:
-        score = scores(number.partition("/")[0]).get(number)
-        return score and (score.correct, score.n, score.data)
+    paths = (workspace.artifacts / metrics_file(benchmark) for benchmark in BENCHMARKS)
+    scores = [score for path in paths if path.is_file() for score in read_metrics(path)]
+    counts: Counts = {score.name: (score.correct, score.n, score.data) for score in scores}
 
     @cache
     def rows(benchmark: str) -> list[Any]:
@@ -98,21 +97,17 @@ def of_files(workspace: Workspace) -> Results:
 
 
 def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
-    """The results of a profile, from its pins or from a measurement of its outs."""
-    file = None if measured is not None else read_pin_file(root, profile)
-    stages: Mapping[str, Made] = measured if measured is not None else file.stages if file else {}
-
-    def counts(number: str) -> tuple[int, int, Kind] | None:
-        made = stages.get(f"{number.partition('/')[0]}/scores", Made())
-        return (*made.scores[number], DECIDING[profile]) if number in made.scores else None
+    """The results of a profile, from a measurement of its outs or from its pins."""
+    file, kind = read_pin_file(root, profile), DECIDING[profile]
+    stages: Mapping[str, Made] = measured or (file.stages if file else {})
+    counts: Counts = {name: (*pair, kind) for made in stages.values() for name, pair in made.scores.items()}
 
     @cache
-    def rows(benchmark: str) -> list[Any]:
-        stage, path = f"{benchmark}/answers", root / rows_name(profile, f"{benchmark}/answers")
-        known = stages.get(stage, Made()).rows
-        if measured is None and path.is_file():  # the pin of a stage has its rows in a file of their own
-            known = decode_rows(path.read_bytes())
-        return list(known.values())
+    def rows(benchmark: str) -> Collection[PinnedRow]:
+        # A pin has the rows of its stage in a file of their own.
+        stage = f"{benchmark}/answers"
+        known, path = stages.get(stage, Made()).rows, root / rows_name(profile, stage)
+        return (known or decode_rows(path.read_bytes() if path.is_file() else b"")).values()
 
     def by(benchmark: str) -> str:
         parameters = stages.get(f"{benchmark}/dataset", Made()).parameters.values()
@@ -133,13 +128,11 @@ def verdicts(root: Path, *first: Results) -> list[ClaimVerdict]:
         most = max(every, key=lambda of: sum(bool(of.find(official, number)) for number in names))
         return partial(most.find, official)
 
-    known = claims()
-    return [
-        verdict(
-            name, finder(True, map(known.on_official, claim.numbers)), finder(False, claim.numbers), digest_of
-        )
-        for name, claim in known.claims.items()
-    ]
+    known, found = claims(), list[ClaimVerdict]()
+    for name, claim in known.claims.items():
+        official = finder(True, map(known.on_official, claim.numbers))
+        found.append(verdict(name, official, finder(False, claim.numbers), digest_of))
+    return found
 
 
 def verdicts_here(workspace: Workspace) -> list[ClaimVerdict]:

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from os.path import relpath
 from pathlib import Path
 
 import msgspec
 
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.differences import (
-    Cause,
-    Difference,
-    causes,
-    differences,
-    file_differences,
-    with_code,
-)
+from orchestration.ledger.differences import Cause, Difference, causes, differences, with_code
 from orchestration.ledger.digests import differing, with_details
 from orchestration.ledger.drift import Changes, compare_results
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
@@ -185,22 +179,21 @@ def find_damage(
         results: whether all results must exist; otherwise results that were never made are skipped.
     """
     file, (manifest, sound) = pinned.read_pin_file(root, profile), look_at(ledger_at(root, profile))
-    bad, place = pinned.broken(root, profile), _in_project(root, ledger_at(root, profile) / MANIFEST)
-    pins = {
-        name: pin
-        for name, pin in (pinned.read_pins(root, profile) if file else {}).items()
-        if pinned.rows_name(profile, name) not in bad and name in stages
-    }
-    sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file else []
+    bad, place = pinned.broken(root, profile), relpath(ledger_at(root, profile) / MANIFEST, root)
+    known = pinned.read_pins(root, profile) if file else Pins()
+    names = [name for name in known if name in stages and pinned.rows_name(profile, name) not in bad]
+    pins = {name: known[name] for name in names}
+    # Without the pins, no file next to them is known to be damaged.
+    sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file and file.digest else []
     beside = [(_SEALED, Made(outs=manifest.beside))]
     for path, was in (manifest.tables if storage else {}).items():
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), (storage or root) / path
-        beside.append((stage, Made(outs={_in_project(root, table): was})))
+        beside.append((stage, Made(outs={relpath(table, root): was})))
     faults = [
         *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
         *(
-            Difference(_SEALED, "file", _in_project(root, Path(error.where[0])), _MARRED[0], error.what)
+            Difference(_SEALED, "file", relpath(error.where[0], root), _MARRED[0], error.what)
             for error in soundness.all_faults(root, profile, stages)
         ),
         *_of_records(root, profile, manifest, pins, stages, place),
@@ -224,8 +217,8 @@ def _apart(
         if unlike:
             there = {out: is_ for out, (_, is_) in unlike.items() if is_}
             now = with_details(Made(outs=there), {out: root / out for out in there})
-            was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in unlike})
-            yield from file_differences(stage, was, now)
+            was = Made(outs={out: made.outs[out] for out in unlike}, files=made.files, lines=made.lines)
+            yield from differences({stage: was}, {stage: now})
 
 
 def _of_records(
@@ -246,10 +239,6 @@ def _of_records(
             outs = {out: held.get(out, was) for out, was in made.outs.items()}
             left_out = () if name in stages else tuple(made.outs)
             yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
-
-
-def _in_project(root: Path, path: Path) -> str:
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
 def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> list[str]:

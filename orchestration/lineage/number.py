@@ -17,7 +17,7 @@ import msgspec
 
 from orchestration.base.git import git
 from orchestration.code import PACKAGES, ROOT
-from orchestration.fetch.pins import read_downloads
+from orchestration.fetch.downloads import read_downloads
 from orchestration.fetch.sources import official_sources
 from orchestration.ledger.environment import LOCK, lock_hash
 from orchestration.ledger.manifest import version_of

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from orchestration.base.http import Clock, Patience
+from orchestration.base.http import Patience
 from orchestration.models import transcript
 from orchestration.models.client import Client, Endpoint
 from substrate.base.errors import SubstrateError
@@ -133,7 +133,6 @@ def record(
     settings: Parameters,
     server: Endpoint,
     path: Path,
-    clock: Clock | None = None,
     watch: Watch = lambda done, total: None,
 ) -> int:
     """Ask a server for the replies that a transcript lacks, and add them; the transcript only grows.
@@ -152,7 +151,7 @@ def record(
     """
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
     journal = transcript.journal(transcript.partial_of(path))
-    with closing(Client(server, baseline, patience, clock)) as client, journal as written:
+    with closing(Client(server, baseline, patience)) as client, journal as written:
         recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
 
         def replies(done: int, total: int) -> None:

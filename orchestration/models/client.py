@@ -129,16 +129,12 @@ class Client:
         server: the server's address and key.
         baseline: the model and the seed.
         patience: time limits, number of tries, and the wait between them, without random jitter.
-        clock: the source of time.
     """
 
-    def __init__(
-        self, server: Endpoint, baseline: Baseline, patience: http.Patience, clock: http.Clock | None = None
-    ) -> None:
+    def __init__(self, server: Endpoint, baseline: Baseline, patience: http.Patience) -> None:
         import httpx
 
         self._server, self._baseline, self._patience = server, baseline, patience
-        self._clock = clock or http.Clock()
         self._takes_schema = True
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
@@ -172,7 +168,7 @@ class Client:
             return reply
 
         try:
-            return http.persist(once, self._patience, self._clock)
+            return http.persist(once, self._patience)
         except http.GivenUpError as error:
             hint = f"Check {MODEL_URL}, or run again later: what was answered is kept"
             raise ModelError(f"the model's server {error}", hint=hint) from None
@@ -255,7 +251,7 @@ class Client:
         status = response.status_code
         if status == 200:
             return
-        http.require_ready(response, self._clock)
+        http.require_ready(response)
         text = self._server.hide(response.text)[:300]
         what = f"the model's server refuses the request (HTTP {status}): {text}"
         kind = _RefusedError if status in _REFUSED_FORMAT else ModelError

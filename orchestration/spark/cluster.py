@@ -210,9 +210,9 @@ def _storage(workspace: Workspace) -> str:
     try:
         storage.write_rows(rows, schema, folder, "part.parquet")
         if storage.read(folder, "part.parquet") != pa.Table.from_pylist(rows, schema):
-            raise OSError(f"{storage.uri(folder)} gives back other bytes than it was given")
+            raise OSError(f"{storage.base}/{folder} gives back other bytes than it was given")
     finally:
-        storage.keep_only(folder, ())
+        storage.remove(folder)
     if storage.exists(folder, "part.parquet"):
-        raise OSError(f"{storage.uri(folder)} keeps what was deleted")
+        raise OSError(f"{storage.base}/{folder} keeps what was deleted")
     return f"{storage.base}: written, read back, listed, deleted"

@@ -35,8 +35,7 @@ class Workspace:
 
     def paths(self, templates: Iterable[str]) -> dict[str, Path]:
         """Paths of stages, by their names in this profile."""
-        profile = self.settings.profile
-        return {template.format(profile=profile): self.path(template) for template in templates}
+        return {template.format(profile=self.settings.profile): self.path(template) for template in templates}
 
     @property
     def home(self) -> Path:

@@ -50,10 +50,8 @@ def absent(workspace: Workspace, sources: Iterable[Source]) -> dict[str, list[st
 
 def ways_to(workspace: Workspace, names: Iterable[str]) -> list[str]:
     """Say how to get each of some official files, a line each."""
-    known = workspace.settings.real.files
-    return [
-        f"{name}: {known[name].get if name in known else 'not described'}" for name in dict.fromkeys(names)
-    ]
+    known, names = workspace.settings.real.files, dict.fromkeys(names)
+    return [f"{name}: {known[name].get if name in known else 'not described'}" for name in names]
 
 
 def content_digest(path: Path) -> str:

@@ -36,7 +36,6 @@ def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[
         rows = part(replay)
         exchanges = [records[name] for name in replay.asked]
         # If requests and rows are equal in number, they correspond in order; else each row gets all requests.
-        behind = (
-            [[exchange] for exchange in exchanges] if len(exchanges) == len(rows) else [exchanges] * len(rows)
-        )
-        yield from zip(rows, behind, strict=True)
+        alike = len(exchanges) == len(rows)
+        for place, row in enumerate(rows):
+            yield row, [exchanges[place]] if alike else exchanges

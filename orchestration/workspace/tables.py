@@ -198,26 +198,23 @@ def logged_cases(
 
     The tables may be cut differently: a table of logs stays when the number of partitions changes.
     """
-    bounds = cuts[place], cuts[place + 1]
-    of_cases = groupby(_between(storage, logs.folder, logs.shard_cases, *bounds), lambda row: row["number"])
+    wanted = range(cuts[place], cuts[place + 1])
+    of_cases = groupby(_between(storage, logs.folder, logs.shard_cases, wanted), lambda row: row["number"])
     number, rows = next(of_cases, (None, iter(())))
-    for case in _between(storage, cases.folder, cases.shard_rows, *bounds):
-        if number == case["number"]:
-            yield case | {"logs": list(rows)}
+    for case in _between(storage, cases.folder, cases.shard_rows, wanted):
+        has_logs = number == case["number"]
+        yield case | {"logs": list(rows) if has_logs else []}
+        if has_logs:
             number, rows = next(of_cases, (None, iter(())))
-        else:
-            yield case | {"logs": []}
 
 
-def _between(
-    storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
-) -> Iterator[TableRow]:
-    """Yield a table's rows for the cases from ``first`` to ``end``, given the cases of each shard."""
+def _between(storage: Storage, folder: str, counts: Iterable[int], wanted: range) -> Iterator[TableRow]:
+    """Yield a table's rows for the wanted cases, given the number of cases of each shard."""
     begin = 0
     for shard, count in enumerate(counts):
-        if begin < end and first < begin + count:
+        if begin < wanted.stop and wanted.start < begin + count:
             rows = storage.rows(folder, shard_name(shard))
-            yield from (row for row in rows if first <= row["number"] < end)
+            yield from (row for row in rows if row["number"] in wanted)
         begin += count
 
 

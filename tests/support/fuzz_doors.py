@@ -23,7 +23,7 @@ from logs import unfolded
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
-from orchestration.ledger.manifest import Made, look_at
+from orchestration.ledger.manifest import Made, Manifest, look_at
 from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
@@ -276,10 +276,9 @@ def _ledger(path: Path) -> None:
     look_at(folder)
 
 
-def _ledger_lines() -> list[bytes]:
-    entry = msgspec.to_builtins(Made(code={"a.py": "00"}, parameters={"k": 1}, outs={"out": "sha256:00"}))
-    parts = [["stages", "a/b", entry], ["tables", "t", "00"], ["beside", "p", "00"]]
-    return [b"".join(json.dumps(part).encode() + b"\n" for part in parts)]
+def _ledger_texts() -> list[bytes]:
+    entry = Made(code={"a.py": "00"}, parameters={"k": 1}, outs={"out": "sha256:00"})
+    return [msgspec.json.encode(Manifest(stages={"a/b": entry}, tables={"t": "00"}, beside={"p": "00"}))]
 
 
 def forged_manifest(data: bytes) -> bytes:
@@ -411,7 +410,7 @@ DOORS: dict[str, Door] = {
         "tasks.tar.gz",
         lambda data: gzip.compress(data, mtime=0),
     ),
-    "forged ledger": Door(_ledger, _ledger_lines),
+    "forged ledger": Door(_ledger, _ledger_texts),
     "forged pins": Door(_pins, _bare_pins, wrap=forged_pins),
     "forged manifest": Door(_manifest, _manifests, wrap=forged_manifest),
     "proposals": Door(_proposals, _proposed),

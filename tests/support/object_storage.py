@@ -2,13 +2,14 @@
 
     python object_storage.py PORT [FAULTS]
 
-With FAULTS every 11th request is refused (503), every 17th has its connection closed, and a listing
-shows what was there up to a second ago. What it refused and closed is counted under ``/faults``.
+With FAULTS every 11th request is refused (503), every 17th has its connection closed, and a listing lacks
+what was written in the last second. What it refused, closed and left out is counted under ``/faults``.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import time
@@ -23,7 +24,8 @@ from werkzeug.test import run_wsgi_app
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 LAG = 1.0
-"""The seconds for which a listing is given again."""
+"""The seconds after which a listing shows what was written."""
+_ENTRY = re.compile(rb"<Contents>.*?<Key>(.*?)</Key>.*?</Contents>", re.DOTALL)
 
 
 class Busy:
@@ -32,7 +34,7 @@ class Busy:
     def __init__(self, inner: Application) -> None:
         self._inner, self._lock, self._asked = inner, Lock(), 0
         self._faults: Counter[str] = Counter()
-        self._listed: dict[str, tuple[float, tuple[Any, ...], list[bytes]]] = {}
+        self._written: dict[bytes, float] = {}
 
     def __call__(self, environ: dict[str, Any], respond: Callable[..., Any]) -> Iterable[bytes]:
         if environ["PATH_INFO"] == "/faults":
@@ -53,23 +55,20 @@ class Busy:
             return []
         if "list-type" in environ.get("QUERY_STRING", ""):
             return self._listing(environ, respond)
+        if environ["REQUEST_METHOD"] in ("PUT", "POST"):
+            self._written[environ["PATH_INFO"].rpartition("bucket/")[2].encode()] = time.monotonic()
         return self._inner(environ, respond)
 
     def _listing(self, environ: dict[str, Any], respond: Callable[..., Any]) -> Iterable[bytes]:
-        name = f"{environ['PATH_INFO']}?{environ['QUERY_STRING']}"
-        since, head, body = self._listed.get(name, (0.0, (), []))
-        if time.monotonic() - since < LAG:
-            self._faults["lagged"] += 1
-            respond(*head)
-            return body
         given, status, headers = run_wsgi_app(self._inner, environ)
-        since, head, body = self._listed[name] = (
-            time.monotonic(),
-            (status, headers.to_wsgi_list()),
-            list(given),
-        )
-        respond(*head)
-        return body
+        body = whole = b"".join(given)
+        for entry in _ENTRY.finditer(whole):
+            if time.monotonic() - self._written.get(entry[1], 0.0) < LAG:
+                body = body.replace(entry[0], b"")
+        self._faults["lagged"] += body != whole
+        headers["Content-Length"] = str(len(body))
+        respond(status, headers.to_wsgi_list())
+        return [body]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from commands import invoke
 from model_server import KEY, model_server, some_answer, text_of
 from villages import write_specs
 
-from orchestration.base.http import Clock
+from orchestration.base import http
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.dagster.instance import instance
 from orchestration.dagster.resources import WorkspaceResource
@@ -46,10 +46,14 @@ from substrate.domains.rows import Row, encode
 from substrate.generators.gqa import write as write_gqa
 from substrate.log.event_log import EventLog
 
-NO_WAIT = Clock(sleep=lambda _: None)
 ROOT = Path(__file__).resolve().parents[3]
 GQA_IMAGES = 3
 MODELS = [name for name, benchmark in BENCHMARKS.items() if isinstance(benchmark, LanguageModel)]
+
+
+@pytest.fixture(autouse=True)
+def _no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "sleep", lambda _: None)
 
 
 class Given(NamedTuple):
@@ -103,7 +107,7 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
 def record(name: str, server: Endpoint, transcript: Path, given: Given) -> int:
     """The number of requests that recording a baseline took; the client waits after no fault."""
     baseline = getattr(given.parameters, name)
-    return asking.record(given.parts(name), baseline, given.parameters, server, transcript, NO_WAIT)
+    return asking.record(given.parts(name), baseline, given.parameters, server, transcript)
 
 
 def replay(name: str, records: Records, given: Given) -> list[Row]:

@@ -11,7 +11,8 @@ from email.utils import formatdate
 import pytest
 from model_server import KEY, ModelServer, model_server, some_answer, text_of
 
-from orchestration.base.http import Clock, Patience
+from orchestration.base import http
+from orchestration.base.http import Patience
 from orchestration.models.client import Client, Endpoint, ModelError, endpoint
 from substrate.baselines.gqa import extract_request
 from substrate.baselines.model import Image, Request, ask, one_of
@@ -33,15 +34,17 @@ class FakeTime:
             self.seconds += seconds
             self.slept.append(seconds)
 
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, self.sleep)
+
+@pytest.fixture(autouse=True)
+def time(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
+    time = FakeTime()
+    monkeypatch.setattr(http, "sleep", time.sleep)
+    monkeypatch.setattr(http, "time", lambda: time.seconds)
+    return time
 
 
-def client(
-    server: ModelServer, time: FakeTime, *, read: float = 5.0, attempts: int = 5, key: str = KEY
-) -> Client:
-    return Client(Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts), time.clock)
+def client(server: ModelServer, *, read: float = 5.0, attempts: int = 5, key: str = KEY) -> Client:
+    return Client(Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts))
 
 
 def question(text: str = "Is it red?") -> Request:
@@ -50,7 +53,7 @@ def question(text: str = "Is it red?") -> Request:
 
 def test_a_request_carries_model_seed_temperature_schema_and_key() -> None:
     with model_server(some_answer) as server:
-        reply = client(server, FakeTime()).complete(question())
+        reply = client(server).complete(question())
     assert reply.content in ('{"answer": "yes"}', '{"answer": "no"}')
     assert (reply.finish_reason, reply.format) == ("stop", "json_schema")
     (body,) = server.bodies
@@ -66,7 +69,7 @@ def test_a_request_carries_model_seed_temperature_schema_and_key() -> None:
 
 def test_a_picture_goes_as_a_data_url() -> None:
     with model_server(some_answer) as server:
-        client(server, FakeTime()).complete(extract_request(Image("7", "image/png", "aa", b"\x89PNG")))
+        client(server).complete(extract_request(Image("7", "image/png", "aa", b"\x89PNG")))
     assert server.bodies[0]["messages"][1]["content"][1] == {
         "type": "image_url",
         "image_url": {"url": "data:image/png;base64,iVBORw=="},
@@ -86,9 +89,8 @@ def test_a_picture_goes_as_a_data_url() -> None:
     ],
 )
 def test_what_may_pass_is_tried_again_after_a_wait_that_holds_no_chance(
-    faults: list[str], slept: list[float]
+    faults: list[str], slept: list[float], time: FakeTime
 ) -> None:
-    time = FakeTime()
     with model_server(some_answer, *faults) as server:
         expected = some_answer(
             {
@@ -96,16 +98,15 @@ def test_what_may_pass_is_tried_again_after_a_wait_that_holds_no_chance(
                 "response_format": {"json_schema": {"schema": question().schema}},
             }
         )
-        assert client(server, time).complete(question()).content == expected
+        assert client(server).complete(question()).content == expected
     assert time.slept == slept
     assert len(server.bodies) == len(faults) + 1
     assert server.bodies == [server.bodies[0]] * len(server.bodies)
 
 
-def test_an_answer_that_comes_too_late_is_asked_for_again() -> None:
-    time = FakeTime()
+def test_an_answer_that_comes_too_late_is_asked_for_again(time: FakeTime) -> None:
     with model_server(some_answer, "slow", late=1.0) as server:
-        assert client(server, time, read=0.2).complete(question()).format == "json_schema"
+        assert client(server, read=0.2).complete(question()).format == "json_schema"
     assert time.slept == [1.0]
 
 
@@ -115,7 +116,7 @@ def test_tries_are_bounded_and_the_error_names_neither_address_nor_key(fault: st
         model_server(some_answer, *[fault] * 5, late=1.5) as server,
         pytest.raises(ModelError, match="3 tries in a row") as caught,
     ):
-        client(server, FakeTime(), read=0.1 if fault == "slow" else 5.0, attempts=3).complete(question())
+        client(server, read=0.1 if fault == "slow" else 5.0, attempts=3).complete(question())
     assert len(server.bodies) == 3
     hidden(server, str(caught.value))
 
@@ -124,7 +125,7 @@ def test_no_server_at_all_is_said_without_its_address() -> None:
     with model_server(some_answer) as server:
         pass
     with pytest.raises(ModelError, match="connection was lost or refused") as caught:
-        client(server, FakeTime(), attempts=2).complete(question())
+        client(server, attempts=2).complete(question())
     hidden(server, str(caught.value))
 
 
@@ -138,15 +139,14 @@ def test_no_server_at_all_is_said_without_its_address() -> None:
     ],
 )
 def test_a_refusal_is_not_tried_again_and_what_the_server_echoes_is_hidden(
-    status: str, hint: str, caplog: pytest.LogCaptureFixture
+    status: str, hint: str, caplog: pytest.LogCaptureFixture, time: FakeTime
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    time = FakeTime()
     with (
         model_server(some_answer, *[status] * 3) as server,
         pytest.raises(ModelError, match=f"HTTP {status}.*fault, told to Bearer .hidden.") as caught,
     ):
-        client(server, time).complete(question())
+        client(server).complete(question())
     assert hint in str(caught.value)
     assert time.slept == []
     hidden(server, str(caught.value) + caplog.text)
@@ -157,25 +157,24 @@ def hidden(server: ModelServer, text: str) -> None:
     assert str(server.server_address[1]) not in text
 
 
-def test_a_pause_of_an_hour_ends_the_run() -> None:
-    time = FakeTime()
+def test_a_pause_of_an_hour_ends_the_run(time: FakeTime) -> None:
     with (
         model_server(some_answer, "429:3600") as server,
         pytest.raises(ModelError, match="asks to wait 3600 s"),
     ):
-        client(server, time).complete(question())
+        client(server).complete(question())
     assert time.slept == []
 
 
 def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
     with model_server(lambda _: "I would rather not say", formats=("json_schema",)) as server:
-        assert client(server, FakeTime(), attempts=3).complete(question()).content == "I would rather not say"
+        assert client(server, attempts=3).complete(question()).content == "I would rather not say"
     assert len(server.bodies) == 3
 
 
 def test_a_server_that_refuses_a_schema_is_told_it_in_words_from_then_on() -> None:
     with model_server(lambda _: 'Well: {"answer": "yes"}', formats=("text",)) as server:
-        model = client(server, FakeTime())
+        model = client(server)
         assert [model.complete(question(str(number))).format for number in range(3)] == ["text"] * 3
     assert len(server.bodies) == 1 + 3
     assert "JSON Schema of the reply: {" in text_of(server.bodies[-1])

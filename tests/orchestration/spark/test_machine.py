@@ -146,12 +146,13 @@ def test_a_run_that_fails_before_its_first_stage_gives_its_reason(
 
 def test_a_run_clears_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     with scratch_of(tmp_path / "project"):
         own = Path(tempfile.gettempdir())
         assert os.environ["TMPDIR"] == str(own)
-    assert tempfile.gettempdir() == str(tmp_path)
+    assert tempfile.gettempdir() == os.environ["TMPDIR"] == str(tmp_path)
     for name in (str(gone.pid), str(os.getppid())):
         (own.parent / name / "blocks").mkdir(parents=True)
     with scratch_of(tmp_path / "project"):

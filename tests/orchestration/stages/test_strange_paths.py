@@ -40,7 +40,6 @@ def test_a_storage_is_in_the_folder_that_its_uri_names(tmp_path: Path) -> None:
     assert storage.local == folder
     assert (folder / "table/rows.parquet").is_file()
     assert storage.read("table", "rows.parquet").to_pylist() == [{"a": 1}]
-    assert storage.uri("table") == f"file://{folder}/table", "Spark takes it as it is written"
 
 
 def test_the_environment_lies_elsewhere_where_a_package_would_misread_its_path(tmp_path: Path) -> None:
