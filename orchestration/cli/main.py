@@ -156,9 +156,11 @@ def explain(
 
     Shows the deciding rule, the answer next to its gold, the choice that failed, and the premises.
     """
-    from orchestration.lineage.explain import Input, answered
+    from orchestration.lineage.explain import OwnFiles, answered
+    from orchestration.project import open_workspace
 
-    explained = answered(answer, Input(profile, tuple(set_), given_files(files)))
+    own, overrides = given_files(files), tuple(set_)
+    explained = answered(answer, OwnFiles(own, overrides) if own else open_workspace(profile, overrides))
     text = explained.explanation.text(full) if steps or full else explained.text()
     give(explained.record(), text.split("\n")[:-1], json=json)
 

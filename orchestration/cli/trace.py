@@ -55,16 +55,13 @@ def print_trace(
         return True
     if number not in NUMBERS:
         listing = Listing(workspace)
-        hits = listing.find(number)
-        names = [hit.name for hit in hits]
+        names = listing.find(number)
         if len(names) > 1 and question:
             hint = f"Name one of {', '.join(names)}"
             raise ParameterError(f"{number!r} means {len(names)} numbers", where=("--question",), hint=hint)
         if len(names) > 1:
             entries = [listing.entry(name) for name in names]
-            kinds = zip(entries, hits, strict=True)
-            told = [msgspec.to_builtins(entry) | {"hit": hit.how} for entry, hit in kinds]
-            give(told, _table(entries), json=json)
+            give(entries, _table(entries), json=json)
             return True
         (number,) = names or [number]
         if names and number not in NUMBERS:

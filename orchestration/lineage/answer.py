@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.lineage.explain import Input, answered, case_of
+from orchestration.lineage.explain import answered, case_of
 from orchestration.lineage.number import LOGS, NUMBERS, ROWS, Lineage, contributions
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.workspace.folders import Workspace
@@ -41,7 +41,6 @@ class AnswerTrace(msgspec.Struct, frozen=True):
         row: the row.
         adds: the addition of the row, or of its pair, to the number's correct ones and to its n.
         log_name: the log's name, as `substrate log` takes it: BENCHMARK/SCENE.
-        index: the index that names it.
         log: the digest that the row names.
         log_deltas: how many it has.
         log_intact: True if the log, read again, has that digest.
@@ -59,7 +58,6 @@ class AnswerTrace(msgspec.Struct, frozen=True):
     row: dict[str, Any]
     adds: tuple[int, int]
     log_name: str
-    index: str
     log: str
     log_deltas: int
     log_intact: bool
@@ -82,7 +80,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     """
     workspace = lineage.workspace
     (path,) = lineage.inputs([lineage.makers[lineage.score_paths[number]]], ROWS)
-    counted = contributions(number, workspace.path(path))
+    counted = contributions(lineage, number, path)
     row = _find([row for part in counted for row in part.rows], number, question)
     line = workspace.path(path).read_bytes().splitlines().index(encode(row)) + 1
     index, entry = _entry(lineage, path, line, row)
@@ -90,7 +88,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     logged = index.split("/")[-3]
     log = workspace.logs(logged).read(entry.name)
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
-    why = answered(name, Input(opened=workspace)).explanation if row.benchmark in EXPLAINED else None
+    why = answered(name, workspace).explanation if row.benchmark in EXPLAINED else None
     if why and why.logs[OWN].digest != log.digest:
         what = f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one"
         raise ParameterError(what, where=(log_name,), hint=_ANEW)
@@ -103,7 +101,6 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         row=msgspec.json.decode(encode(row)),
         adds=next((part.right, part.n) for part in counted if row in part.rows),
         log_name=log_name,
-        index=index,
         log=row.log,
         log_deltas=entry.deltas,
         log_intact=log.digest == row.log,
@@ -155,10 +152,8 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
     """The path of the input that an index of logs names, with or without a folder and an item inside."""
     plain = source.rpartition(":")[0] or source
-    candidates = [
-        name for given in (source, plain) for name in (given, *(f"{dataset}/{given}" for dataset in datasets))
-    ]
-    return next((path for path in candidates if path and lineage.workspace.path(path).is_file()), "")
+    paths = (path for given in (source, plain) for path in (given, *(f"{data}/{given}" for data in datasets)))
+    return next((path for path in paths if lineage.workspace.path(path).is_file()), "")
 
 
 def _delta(log: EventLog, position: int) -> TracedDelta:
@@ -187,14 +182,13 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     logged, _, name = answer.log_name.partition("/")
     kept_patch, row = workspace.logs(logged).patch(name), decode(line)
     benchmark = INTERPRETED.get(row.benchmark)
-    given = Input(opened=workspace)
     if benchmark is None:
         hint = f"`substrate verify` computes everything; --reexecute knows {', '.join(INTERPRETED)}"
         raise ParameterError(f"an answer of {row.benchmark} cannot be computed apart", hint=hint)
-    case = case_of(benchmark.source, given, str(row.scene))
+    case = case_of(benchmark.source, workspace, str(row.scene))
     if case is None:
         raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
-    parameters = given.parameters(benchmark)
+    parameters = benchmark.parameters.of(workspace.settings)
     logs = benchmark.logs(case, parameters)
     rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
     same = (again for again in rows if (again.subset, again.question) == (row.subset, row.question))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestration.base.templates import text_template
-from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source, belongs
-from orchestration.project import open_workspace
+from orchestration.benchmarks.benchmark import Case, Explained, Files, Source, belongs
 from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
 from orchestration.workspace.folders import Workspace
@@ -26,25 +24,15 @@ Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
 """Yields the results of some work on a benchmark's scenes, in order; a tuple may arrive as a list."""
 
 
-class Input(NamedTuple):
-    """The data behind an answer: those of a profile, or a user's own files by role."""
+class OwnFiles(NamedTuple):
+    """A user's own files by role, with overrides of the default parameters."""
 
-    profile: str | None = None
+    files: Files
     overrides: tuple[str, ...] = ()
-    files: Files = MappingProxyType({})
-    opened: Workspace | None = None
-    """The profile's workspace, if it is already open."""
 
-    @property
-    def workspace(self) -> Workspace:
-        """The profile's workspace."""
-        return self.opened or open_workspace(self.profile, self.overrides)
 
-    def parameters(self, benchmark: Interpreted) -> Any:
-        """A benchmark's parameters: the profile's, or the defaults with overrides."""
-        if not self.files:
-            return benchmark.parameters.of(self.workspace.settings)
-        return parameters_of(benchmark.parameters, self.overrides)
+Input = Workspace | OwnFiles
+"""The data behind an answer: those of a profile, or a user's own files."""
 
 
 class Answered(NamedTuple):
@@ -82,7 +70,10 @@ def answered(answer: str, given: Input) -> Answered:
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark.source, given, scene)
     if case and case.questions:
-        parameters = given.parameters(benchmark)
+        if isinstance(given, OwnFiles):
+            parameters = parameters_of(benchmark.parameters, given.overrides)
+        else:
+            parameters = benchmark.parameters.of(given.settings)
         logs = benchmark.logs(case, parameters)
         if why := benchmark.explain(case, logs, parameters, subset, question):
             rows = benchmark.rows(case, logs, parameters, "")
@@ -95,7 +86,6 @@ def answered(answer: str, given: Input) -> Answered:
 class ExplainedRow(NamedTuple):
     """A row, the explanation of its answer, and its case."""
 
-    name: str
     row: Row
     case: Case
     explanation: Explanation
@@ -125,7 +115,7 @@ def explain_case(
     for row in rows[str(case.scene)]:
         why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
         if why is not None:
-            yield ExplainedRow(benchmark.answer_name(row), row, case, why)
+            yield ExplainedRow(row, case, why)
 
 
 def each_here(
@@ -148,11 +138,12 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
     Raises:
         ParameterError: the profile has no data of the source.
     """
-    files = given.files
-    if not files:
-        folder = given.workspace.data / source.name
+    if isinstance(given, OwnFiles):
+        files = given.files
+    else:
+        folder = given.data / source.name
         if not folder.is_dir():
-            profile = given.workspace.settings.profile
+            profile = given.settings.profile
             profile = profile if belongs(source.profiles, profile) else next(iter(source.profiles), profile)
             made = f"substrate reproduce --profile {profile} --only {source.name}"
             hint = f"Make it with {made}, or name files of your own"

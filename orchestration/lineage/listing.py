@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,13 +19,8 @@ from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
-_FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-_RANKS = ("printed", "measured")
-
-
-def _plain(text: str) -> str:
-    """A figure without its unit."""
-    return text.strip().removesuffix("%").removesuffix("pp").strip()
+_FIGURE = re.compile(r"([+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*(?:%|pp)?")
+"""A figure with its unit, if it has one."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -71,25 +65,14 @@ class Derived(NamedTuple):
 _NOT_MEASURED = Derived(None, [], "not measured")
 
 
-class Hit(NamedTuple):
-    """A number that a text may mean, and the kind of match.
-
-    ``name``: the text is its name; ``cell``: a row or cell of a table has the text; ``printed``: the paper
-    prints the figure; ``measured``: it was measured, to the digits that tables print.
-    """
-
-    name: str
-    how: Literal["name", "cell", "printed", "measured"]
-
-
 class Listing:
     """The numbers of a profile; numbers that are not computed yet have no measurement."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.figures = {figure.name: figure for figure in published().figures()}
-        paths = (path for name in NUMBERS if (path := self._score_file(name)).is_file())
-        scores = (msgspec.json.decode(path.read_bytes(), type=Score) for path in paths)
+        paths = (self._score_file(name) for name in NUMBERS)
+        scores = (msgspec.json.decode(path.read_bytes(), type=Score) for path in paths if path.is_file())
         self._scores = {score.name: score for score in scores if score.n}
         path = workspace.path(COMPARISONS)
         pairs = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
@@ -106,9 +89,10 @@ class Listing:
         made, figure = self.made(name), self.figures.get(name)
         figure = figure or published().accuracies(name).get(own(name))
         number = name if name in NUMBERS else self.split_figure(name)[0]
+        table = NUMBERS[number].table[0].name if number in NUMBERS else "numbers"
         return Entry(
             name=name,
-            where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
+            where=", ".join(figure.where) if figure else f"tables/{table}",
             paper=figure.printed if figure else None,
             citation=published().citation(figure) if figure else None,
             # Rounded only to remove binary noise: tables print far fewer digits.
@@ -127,30 +111,29 @@ class Listing:
                 return told.name
         return None
 
-    def find(self, text: str) -> list[Hit]:
-        """The numbers that a text may mean, without repetitions."""
+    def find(self, text: str) -> list[str]:
+        """The names of the numbers that a text may mean, without repetitions.
+
+        It is a name, a row or a cell of a table, or a figure that the paper prints or that was measured.
+        """
         text = text.strip()
         if text in NUMBERS or text in self.figures or self._is_derived(text):
-            return [Hit(text, "name")]
+            return [text]
         tables = self._tables.values()
         rows = [row for table in tables for row in zip(table["rows"], table["numbers"], strict=True)]
         in_rows = [name for row, names in rows if row[0] == text for name in names]
         cells = [cell for row in rows for cell in zip(*row, strict=True)]
         named = [*in_rows, *(name for cell, name in cells if cell == text)]
-        hits = [Hit(name, "cell") for name in named if name]
-        if _FIGURE.fullmatch(_plain(text)):
-            hits += sorted(self._of_figure(text), key=lambda hit: _RANKS.index(hit.how))
-        return list({hit.name: hit for hit in reversed(hits)}.values())[::-1]
+        if figure := _FIGURE.fullmatch(text):
+            named += self._of_figure(figure[1].replace(",", "").replace("−", "-"))
+        return list(dict.fromkeys(filter(None, named)))
 
-    def _of_figure(self, text: str) -> Iterator[Hit]:
-        plain = _plain(text).replace(",", "").replace("−", "-")
-        wanted = abs(float(plain))
-        for entry in self.entries():
-            here = None if entry.measured is None or "." not in plain else abs(entry.measured)
-            if entry.paper is not None and abs(float(entry.paper)) == wanted:
-                yield Hit(entry.name, "printed")
-            elif here is not None and f"{here:.2f}" == f"{wanted:.2f}":
-                yield Hit(entry.name, "measured")
+    def _of_figure(self, figure: str) -> list[str]:
+        """The numbers that the paper prints with a figure, then those measured, to the digits of tables."""
+        wanted, every = abs(float(figure)), self.entries()
+        printed = [of.name for of in every if of.paper is not None and abs(float(of.paper)) == wanted]
+        measured = [(of.name, of.measured) for of in every if of.measured is not None and "." in figure]
+        return printed + [name for name, value in measured if f"{abs(value):.2f}" == f"{wanted:.2f}"]
 
     def split_figure(self, name: str) -> tuple[str, str]:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
@@ -236,27 +219,27 @@ class Listing:
 
     def _of_all(self, benchmark: str) -> Derived:
         scores = [score for score in self._measured(benchmark) if score.metric == "per_question"]
-        return self._of_counts(sum(score.n for score in scores), scores, "questions of all subsets")
+        if not scores:
+            return _NOT_MEASURED
+        n, counts = sum(score.n for score in scores), [*map(self._count, scores)]
+        return Derived(n, counts, "questions of all subsets", n, None, scores[0].data)
 
     def _of_perfect(self, number: str, what: str) -> Derived:
         """The subsets of a benchmark without a wrong answer, and the number of subsets."""
         every = self._measured(number.partition("/")[0])
         scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
-        if scores and what == "perfect/accuracy":
+        if not scores:
+            return _NOT_MEASURED
+        if what == "perfect/accuracy":
             return Derived(None, [], "the accuracy that makes a task count")
-        if what != "perfect":
-            return self._of_counts(len(scores), scores, "tasks")
-        right = [score for score in scores if score.correct == score.n]
-        made = self._of_counts(len(scores), scores, "tasks without a wrong answer")
-        return made._replace(value=len(right), counts=[*map(self._count, right)]) if scores else made
+        counted, how = scores, "tasks"
+        if what == "perfect":
+            counted, how = [s for s in scores if s.correct == s.n], "tasks without a wrong answer"
+        counts = [*map(self._count, counted)]
+        return Derived(len(counts), counts, how, len(scores), None, scores[0].data)
 
     def _measured(self, benchmark: str) -> list[Score]:
         return [self._scores[name] for name in BENCHMARKS[benchmark].numbers if name in self._scores]
-
-    def _of_counts(self, total: int, scores: list[Score], how: str) -> Derived:
-        if not scores:
-            return _NOT_MEASURED
-        return Derived(total, [*map(self._count, scores)], how, total, None, scores[0].data)
 
     def _count(self, score: Score) -> Counted:
         return Counted(
@@ -268,9 +251,6 @@ class Listing:
         if number not in self._scores:
             return False
         return what in ("n", *EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
-
-    def _table(self, number: str) -> str:
-        return NUMBERS[number].table[0].name if number in NUMBERS else "numbers"
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

@@ -5,10 +5,10 @@ Everything is read from the files of runs. Every file on the path is hashed agai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import filter as filter_names
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name
+from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name, total
 from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
@@ -38,7 +38,7 @@ from substrate.domains.rows import Row
 
 NUMBERS = {name: benchmark for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
 """The benchmark of every number."""
-# The maximum number of files or rows to name.
+# The maximum number of wrong rows to name.
 _SHOWN = 5
 ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
 """The paths of files of answers, and of indexes of event logs."""
@@ -78,14 +78,11 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """A folder of event logs: their number, the number of those behind the counted rows, and the first
-    input files of the latter.
-    """
+    """A folder of event logs: their number, and the number of those behind the counted rows."""
 
     file: File
     logs: int
     used: int
-    sources: list[str]
 
 
 class DatasetOrigin(msgspec.Struct, frozen=True):
@@ -153,40 +150,41 @@ class Lineage:
     """The records of a profile's stages, and the files that they name.
 
     Args:
-        stages: the stages whose records count; by default all stages with a record.
         known: the present stages; a step compares its recorded code with theirs.
 
     Raises:
         ParameterError: no stage has run.
     """
 
-    def __init__(
-        self, workspace: Workspace, stages: Collection[str] | None = None, known: Stages | None = None
-    ) -> None:
-        self.workspace, self.known = workspace, known or {}
+    def __init__(self, workspace: Workspace, known: Stages) -> None:
+        self.workspace, self.known = workspace, known
         self.environment = environment(workspace)
+        self.tables = read_tables(workspace)
+        profile = workspace.settings.profile
         # A clone has only the pins; their code is assumed to be the present code.
-        records = read_records(workspace) or {
-            name: msgspec.structs.replace(pin, code=dict(self.known[name].code))
-            for name, pin in read_pins(workspace.root, workspace.settings.profile).items()
-            if name in self.known
+        self.records = read_records(workspace) or {
+            name: msgspec.structs.replace(pin, code=dict(known[name].code))
+            for name, pin in read_pins(workspace.root, profile).items()
+            if name in known
         }
-        self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
-            profile = workspace.settings.profile
             raise _not_there("no stage has left a record", workspace.artifacts, profile)
         self.versions = {stage: version_of(record.code) for stage, record in self.records.items()}
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
         scores = workspace.artifacts / "scores"
         self.score_paths = {number: workspace.name_of(scores / score_file(number)) for number in NUMBERS}
-        self._hashes: dict[str, str] = {}
+        self.hash_of = cache(self._hash_of)
+        # The numbers of a benchmark follow one another.
+        self.graded = lru_cache(maxsize=1)(self._graded)
 
-    def hash_of(self, path: str) -> str:
+    def _hash_of(self, path: str) -> str:
         """Return the SHA-256 of the present file at a path; empty if there is none."""
-        if path not in self._hashes:
-            there = self.workspace.path(path)
-            self._hashes[path] = sha256(there) if there.exists() else ""
-        return self._hashes[path]
+        there = self.workspace.path(path)
+        return sha256(there) if there.exists() else ""
+
+    def _graded(self, path: str) -> list[Row]:
+        """Read the rows of a file that have gold."""
+        return list(graded_rows(self.workspace.path(path)))
 
     def file(self, path: str) -> File:
         """Make the trace's entry for the file at a path."""
@@ -207,11 +205,6 @@ class Lineage:
     def inputs(self, stages: Iterable[str], glob: str) -> list[str]:
         """Return the inputs of some stages that match a pattern."""
         return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), glob)
-
-    @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """Every table of the run, by its path."""
-        return read_tables(self.workspace)
 
 
 def _not_there(what: str, where: Path, profile: str) -> ParameterError:
@@ -311,9 +304,8 @@ def _source_of(lineage: Lineage, stage: str, path: str) -> DatasetOrigin:
         kind = "generated"
     else:
         kind = "no files are named: nothing is measured"
-    return DatasetOrigin(
-        lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files
-    )
+    worlds = worlds if kind == "generated" else []
+    return DatasetOrigin(lineage.file(path), kind, worlds, record.parameters, files)
 
 
 def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
@@ -348,34 +340,25 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
             yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
-def contributions(number: str, path: Path) -> list[Unit]:
+def contributions(lineage: Lineage, number: str, path: str) -> list[Unit]:
     """Return the contributions of a file's rows to a number.
 
     Rows without gold or of other subsets do not count; rows of one scene may be judged together.
     """
-    state = path.stat()
-    rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
+    rows = (row for row in lineage.graded(path) if counts_for(row, number))
     return list(NUMBERS[number].metrics[split_name(number)[1]].units(rows))
-
-
-@lru_cache(maxsize=1)
-def _graded(path: Path, *_: int) -> list[Row]:
-    """Read the rows of a file that have gold; cached, because a benchmark's numbers follow one another."""
-    return list(graded_rows(path))
 
 
 def _behind(lineage: Lineage, path: str, number: str, named: int) -> tuple[Counted, list[Logs]]:
     """Return the rows behind a number, counted again, and the logs behind the rows."""
-    every = contributions(number, lineage.workspace.path(path))
+    file, question_of = lineage.workspace.path(path), NUMBERS[number].asked
+    every = contributions(lineage, number, path)
     added, digests = [part for part in every if part.n], {row.log for part in every for row in part.rows}
-    question_of, right = NUMBERS[number].asked, sum(part.right for part in added)
     first = [part.rows[0] for part in added if part.right < part.n][:named]
     wrong = [f"{row.subset}/{row.scene}/{question_of(row)}" for row in first]
-    count, n = sum(len(part.rows) for part in added), sum(part.n for part in added)
-    lines = line_count(lineage.workspace.path(path))
-    counted, logs = Counted(lineage.file(path), lines, count, n, right, wrong), list[Logs]()
+    (right, n), count = total(added), sum(len(part.rows) for part in added)
+    logs = list[Logs]()
     for index in lineage.inputs([lineage.makers[path]], LOGS):
-        entries = list(read_index(lineage.workspace.path(index)))
-        used = [entry.source for entry in entries if entry.log in digests]
-        logs.append(Logs(lineage.file(index), len(entries), len(used), used[:_SHOWN]))
-    return counted, logs
+        of_rows = [entry.log in digests for entry in read_index(lineage.workspace.path(index))]
+        logs.append(Logs(lineage.file(index), len(of_rows), sum(of_rows)))
+    return Counted(lineage.file(path), line_count(file), count, n, right, wrong), logs

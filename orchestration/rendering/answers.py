@@ -5,14 +5,17 @@ A page from disk can load only scripts; the scripts of explanations are loaded w
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain, repeat
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -32,21 +35,16 @@ from orchestration.workspace.storage import batched
 from substrate.domains.rows import Row
 
 RESULTS = ("right", "wrong", "error", "ungraded")
-ROWS_A_SHARD = 5_000
-BYTES_A_SHARD = 250_000
-"""The size of a shard of explanations in bytes."""
+ROWS_A_SHARD, EXPLANATIONS_A_SHARD = 5_000, 25
+"""The rows, and the explanations, of a script; an explanation takes some 10 kB."""
 Wordings = Mapping[tuple[str, str, str], Wording]
 """The text of questions, by subset, scene and question."""
 SHOWN = 60
 """The most wrong answers of a language model whose prompts its page shows."""
 
 
-class Wrong(NamedTuple):
-    """A wrong answer: its name as `substrate explain` takes it, its question, and what is wrong with it."""
-
-    name: str
-    text: str
-    fault: str
+Wrong = Mapping[str, str]
+"""A wrong answer: its ``name`` for `substrate explain`, the ``text`` of its question, and its ``fault``."""
 
 
 @dataclass
@@ -56,15 +54,8 @@ class Answers:
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
     """By subset: the number of ``answers``, of each of :data:`RESULTS`, and of those ``explained``."""
-    limit: int | None
-    """The wrong answers per subset that have their steps in the report; ``None`` for all."""
     wrong: dict[str, Wrong]
     """The first wrong answers of each subset, by SUBSET/SCENE/QUESTION."""
-
-    @property
-    def page(self) -> str:
-        """The path of their page in the report."""
-        return answers_page(self.benchmark.name)
 
     @property
     def count(self) -> Counter[str]:
@@ -84,17 +75,14 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
 
     def made(benchmark: Benchmark, file: Path) -> Answers:
         write = partial(_write, workspace, explain_cases, wordings, benchmark, file)
-        subsets, limit, wrong = keep("answers", benchmark, write)
+        subsets, wrong = keep("answers", benchmark, write)
         counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
-        return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
+        return Answers(benchmark, counted, wrong)
 
     files = [(benchmark, workspace.answers(name)) for name, benchmark in BENCHMARKS.items()]
+    answered = [(benchmark, file) for benchmark, file in files if file.is_file() and file.stat().st_size]
     with ThreadPoolExecutor(2) as pool:
-        writing = [
-            pool.submit(copy_context().run, made, benchmark, file)
-            for benchmark, file in files
-            if file.is_file() and file.stat().st_size
-        ]
+        writing = [pool.submit(copy_context().run, made, *of) for of in answered]
         return [written.result() for written in writing]
 
 
@@ -105,49 +93,53 @@ def _write(
     benchmark: Benchmark,
     file: Path,
     out: Path,
-) -> tuple[dict[str, Counter[str]], int | None, dict[str, Wrong]]:
+) -> tuple[dict[str, Counter[str]], dict[str, Wrong]]:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
-    answers, chosen = _counted(benchmark, file)
+    rows = list(rows_of(file))
+    subsets = _counted(benchmark, rows)
+    most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
+    limit = _limit([count["wrong"] + count["error"] for count in subsets.values()], most)
+    chosen = list(first_rows(rows, limit, RIGHT))
     shards: dict[str, int] = {}
-    for number, fragments in enumerate(_explanations(workspace, explain_cases, benchmark, chosen)):
+    explanations = _explanations(workspace, explain_cases, benchmark, chosen)
+    for number, shard in enumerate(batched(explanations, EXPLANATIONS_A_SHARD)):
+        fragments = dict(shard)
         shards |= dict.fromkeys(fragments, number)
         call = f"explanations({number}, {_json(fragments)})\n"
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
     for row in chosen:
-        answers.subsets[row.subset]["explained"] += _key(benchmark, row) in shards
-    places = {subset: place for place, subset in enumerate(answers.subsets)}
-    interpreted = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
-    words = wordings(interpreted.name)
-    taken = Counter[str]()
-    for row in rows_of(file):
-        if _result(row) in ("wrong", "error") and taken[row.subset] < NAMED:
-            taken[row.subset] += 1
-            text = _worded(benchmark, row, words).text
-            answers.wrong[_key(benchmark, row)] = Wrong(benchmark.answer_name(row), text, fault(row))
-    lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
-    count = 0
-    for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
-        (folder / f"rows-{count - 1:04d}.js").write_text("rows([\n" + ",\n".join(shard) + "\n])\n", "utf-8")
+        subsets[row.subset]["explained"] += _key(benchmark, row) in shards
+    words = wordings(benchmark.asks.name if isinstance(benchmark, LanguageModel) else benchmark.name)
+    wrong: dict[str, Wrong] = {}
+    for row in first_rows(rows, NAMED, 0):
+        about = {"name": benchmark.answer_name(row), "text": _worded(benchmark, row, words).text}
+        wrong[_key(benchmark, row)] = about | {"fault": fault(row)}
+    places = {subset: place for place, subset in enumerate(subsets)}
+    for number, shard in enumerate(batched(rows, ROWS_A_SHARD)):
+        lines = ",\n".join(_line(benchmark, row, places, words, shards) for row in shard)
+        (folder / f"rows-{number:04d}.js").write_text(f"rows([\n{lines}\n])\n", "utf-8")
     config = {
         "benchmark": benchmark.name,
-        "subsets": [*answers.subsets],
+        "subsets": [*subsets],
         "results": RESULTS,
-        "shards": count,
+        "shards": math.ceil(len(rows) / ROWS_A_SHARD),
         "command": benchmark.name in EXPLAINED,
         "subset_in_name": benchmark.subset_in_name,
     }
     page = templates().get_template("answers.html.j2")
     text = page.render(
         profile=workspace.settings.profile,
-        answers=answers,
+        title=benchmark.title,
+        subsets=subsets,
+        limit=limit,
         config=config,
         by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
         file=workspace.name_of(file),
         up="../",
     )
-    (out / answers.page).write_text(text, "utf-8")
-    return answers.subsets, answers.limit, answers.wrong
+    (out / answers_page(benchmark.name)).write_text(text, "utf-8")
+    return subsets, wrong
 
 
 def _key(benchmark: Benchmark, row: Row) -> str:
@@ -161,24 +153,33 @@ def _result(row: Row) -> str:
     return {None: "ungraded", True: "right", False: "wrong"}[row.correct]
 
 
-def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
-    """The counts of a file's rows, and the rows to explain: each subset's first wrong rows and others."""
-    counts: dict[str, Counter[str]] = {}
-    for row in rows_of(file):
-        counts.setdefault(row.subset, Counter()).update(("answers", _result(row)))
-    most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
-    limit = _limit([count["wrong"] + count["error"] for count in counts.values()], most)
-    taken, chosen = Counter[tuple[str, bool]](), list[Row]()
-    for row in rows_of(file):
-        wrong = _result(row) in ("wrong", "error")
-        wanted = limit if wrong else RIGHT
-        if wanted is None or taken[row.subset, wrong] < wanted:
-            taken[row.subset, wrong] += 1
-            chosen.append(row)
+def _counted(benchmark: Benchmark, rows: Iterable[Row]) -> dict[str, Counter[str]]:
+    """The counts of some rows by subset."""
+    counts = defaultdict[str, Counter[str]](Counter)
+    for row in rows:
+        counts[row.subset].update(("answers", _result(row)))
     # Subsets follow the order of the benchmark's numbers; others come after them by name.
     named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
     order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
-    return Answers(benchmark, {subset: counts[subset] for subset in order}, limit, {}), chosen
+    return {subset: counts[subset] for subset in order}
+
+
+def first_rows(
+    rows: Iterable[Row], wrong: int | None, others: int, group: Callable[[Row], Any] = attrgetter("subset")
+) -> Iterator[Row]:
+    """The first rows of each subset, or of another group.
+
+    Args:
+        wrong: the most rows of a group that are wrong or cannot run; ``None`` for all.
+        others: the most other rows of a group.
+    """
+    taken = Counter[tuple[Any, bool]]()
+    for row in rows:
+        of = group(row), _result(row) in ("wrong", "error")
+        most = wrong if of[1] else others
+        taken[of] += 1
+        if most is None or taken[of] <= most:
+            yield row
 
 
 def fault(row: Row) -> str:
@@ -208,24 +209,16 @@ def _limit(wrong: Sequence[int], most: int) -> int | None:
 
 def _explanations(
     workspace: Workspace, explain_cases: Each, benchmark: Benchmark, rows: list[Row]
-) -> Iterator[dict[str, str]]:
-    """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
+) -> Iterator[tuple[str, str]]:
+    """The explanations of some rows as markup, each after its row's key."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
-        replied = ((_key(benchmark, row), behind) for row, behind in conversations(workspace, benchmark))
-        yield {key: str(macros().turns(behind)) for key, behind in replied if key in wanted}
-    if not isinstance(benchmark, Explained):
-        return
-    rows_by_scene = by_scene(rows)
-    full, shard = 0, dict[str, str]()
-    for key, fragment in explain_cases(benchmark, rows_by_scene, partial(reasons, benchmark, rows_by_scene)):
-        shard[key] = fragment
-        full += len(fragment)
-        if full >= BYTES_A_SHARD:
-            yield shard
-            full, shard = 0, {}
-    if shard:
-        yield shard
+        for row, behind in conversations(workspace, benchmark):
+            if (key := _key(benchmark, row)) in wanted:
+                yield key, str(macros().turns(behind))
+    elif isinstance(benchmark, Explained):
+        rows_by_scene = by_scene(rows)
+        yield from explain_cases(benchmark, rows_by_scene, partial(reasons, benchmark, rows_by_scene))
 
 
 def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[tuple[str, str]]:
@@ -260,10 +253,8 @@ def _line(
     words = _worded(benchmark, row, wordings)
     choices = None
     if row.choices is not msgspec.UNSET:
-        texts = dict(enumerate(words.choices))
-        choices = [
-            (texts.get(n, ""), choice.predicted, choice.expected) for n, choice in enumerate(row.choices)
-        ]
+        options = zip(row.choices, chain(words.choices, repeat("")), strict=False)
+        choices = [(text, choice.predicted, choice.expected) for choice, text in options]
     error = None if row.error is msgspec.UNSET else row.error
     answers = (None, None) if choices else (row.predicted, row.expected)
     result, shard = RESULTS.index(_result(row)), shards.get(_key(benchmark, row))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import cache, partial
 
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
-from orchestration.registry import BENCHMARKS
+from orchestration.lineage.number import NUMBERS
 from orchestration.rendering.tables import Column
 from orchestration.scoring.counting import graded_rows, rows_of, split_name
 from orchestration.scoring.trivial import best
@@ -33,7 +33,7 @@ def trivial_columns(table: DeclaredTable, workspace: Workspace) -> tuple[Column,
 
     @cache
     def best_of(number: str, n: int) -> tuple[str, str]:
-        benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
+        benchmark, (subset, metric) = NUMBERS[number], split_name(number)
         if benchmark.by_model or not n:
             return "", ""
         every = rows_here(benchmark.name)

@@ -22,7 +22,7 @@ def caption(layout: str, **about: Any) -> str:
         about: its arguments.
 
     >>> "CPL-Gt (tracks of ground truth; split validation)" in caption(
-    ...     "by_number", data=["ComPhy"], benchmarks=["comphy"], systems=["substrate"], models=[]
+    ...     "by_number", data=["ComPhy"], benchmarks=["comphy"], systems=["substrate"], answering={}
     ... )
     True
     """

@@ -21,11 +21,6 @@ from orchestration.scoring.formatting import share
 from orchestration.scoring.scores import Score, printed_shares, score
 from orchestration.workspace.folders import Workspace
 
-FIRST = 11
-"""The number of claims on the report's first screen."""
-SIGNS = {"agrees": "●", "proven": "●", "differs": "▲", "refuted": "▲", "repaired": "◆", "undecided": "○"}
-"""The sign of a verdict; others have a dash."""
-
 
 def lead(now: Sequence[ClaimVerdict]) -> str:
     """Count the verdicts in a sentence for a reader.
@@ -48,9 +43,9 @@ def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
             yield words, replace(own, published=printed_shares(beside))
 
 
-def mark_text(name: str, who: str, value: float) -> str:
+def mark_text(score: Score, who: str) -> str:
     """Say a published figure for a reader who cannot see the plot."""
-    return f"{marked(who, name)} {100 * value:.2f} %"
+    return f"{marked(who, score.name)} {100 * score.published[who]:.2f} %"
 
 
 def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[ClaimVerdict]) -> Iterator[str]:
@@ -80,5 +75,5 @@ def write_claims(profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, 
     template = templates().get_template("claim.html.j2")
     for of in now:
         judged = claims().claims[of.name].statement
-        page = template.render(profile=profile, claim=of, judged=judged, there=there, SIGNS=SIGNS, up="../")
+        page = template.render(profile=profile, claim=of, judged=judged, there=there, up="../")
         (out / claim_page(of.name)).write_text(page, "utf-8")

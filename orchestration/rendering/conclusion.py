@@ -10,6 +10,7 @@ from textwrap import shorten, wrap
 
 from orchestration.ledger.pinned import pinned_scores
 from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, verdicts_here
+from orchestration.lineage.number import NUMBERS
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.page import label
@@ -60,10 +61,10 @@ def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
     """Yield a line with the pinned numbers of benchmarks whose official files are missing."""
     first: dict[str, str] = {}
     pinned = pinned_scores(workspace.root, workspace.settings.profile) if lacking else {}
-    of_lacking = (benchmark for benchmark in BENCHMARKS.values() if benchmark.source.name in lacking)
-    for number in (number for benchmark in of_lacking for number in benchmark.numbers if number in pinned):
-        if number.endswith(WHOLE) and pinned[number][1]:
-            first.setdefault(number.partition("/")[0], f"{label(number)} {counted(*pinned[number])}")
+    for number, benchmark in NUMBERS.items():
+        correct, n = pinned.get(number, (0, 0))
+        if n and number.endswith(WHOLE) and benchmark.source.name in lacking:
+            first.setdefault(benchmark.name, f"{label(number)} {counted(correct, n)}")
     if first:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 

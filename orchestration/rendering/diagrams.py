@@ -151,22 +151,15 @@ def _by_log(both: AskedOfBoth) -> Iterator[list[Line]]:
 def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
     told = [exchange for _, requests in both.replied for exchange in requests]
     prompts = [exchange.request["messages"][-1]["text"].splitlines() for exchange in told] or [[]]
-    prompted = "".join({exchange.request["model"] for exchange in told[:1]})
+    model = told[0].request["model"] if told else "no model was asked in this run"
     replies = [exchange.reply for exchange in told]
-    tokens = [f"{reply.prompt_tokens:,}" for reply in replies]
-    yield [
-        _head(f"Parametric: {prompted or 'no model was asked in this run'}"),
-        Line(f"the same in words, {' and '.join(tokens)} tokens" if told else ""),
-        _code(_clipped(" ".join(prompts[0]))),
-    ]
-    yield [
-        _head("do(X) in words: a second prompt"),
-        *(_code(_clipped(text, 250)) for text in prompts[-1] if text not in prompts[0]),
-    ]
-    yield [
-        _head("A latent state"),
-        Line("".join({f"not shown; weights {reply.by.weights[:19]}…" for reply in replies})),
-    ]
+    tokens = " and ".join(f"{reply.prompt_tokens:,}" for reply in replies)
+    same = Line(f"the same in words, {tokens} tokens" if told else "")
+    yield [_head(f"Parametric: {model}"), same, _code(_clipped(" ".join(prompts[0])))]
+    others = (_code(_clipped(text, 250)) for text in prompts[-1] if text not in prompts[0])
+    yield [_head("do(X) in words: a second prompt"), *others]
+    weights = {f"not shown; weights {reply.by.weights[:19]}…" for reply in replies}
+    yield [_head("A latent state"), Line("".join(weights))]
     yield [_head("Its replies"), *(_code(_clipped(reply.error or reply.content)) for reply in replies)]
     yield _verdicts(both.arms, [row for row, _ in both.replied])
 
@@ -188,8 +181,8 @@ def _deltas(why: Explanation, step: ExplainedStep) -> Iterator[Line]:
 def _verdicts(arms: Sequence[str], rows: Sequence[Row]) -> list[Line]:
     words = {True: "right", False: "wrong", None: "no gold"}
     pairs = zip(arms, rows, strict=False)
-    verdicts = [f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in pairs]
-    return [*map(_head, verdicts or ["not measured"])]
+    verdicts = [_head(f"arm {arm}: {row.predicted}, {words[row.correct]}") for arm, row in pairs]
+    return verdicts or [_head("not measured")]
 
 
 class Domain(NamedTuple):
@@ -208,18 +201,11 @@ def cross_domain(domains: Sequence[Domain], lines: int) -> str:
     Args:
         lines: the interpreter's lines of code.
     """
-    sheet = Sheet()
-    sheet.row(
-        *(
-            [
-                _head(f"{domain.name}.ttl"),
-                _code(f"{domain.turtle[:19]}…"),
-                Line(f"its log: {domain.deltas:,} deltas, {domain.digest[:19]}…"),
-            ]
-            for domain in domains
-        ),
-        edges=(MEASURED, NS_DR),
-    )
+    sheet, boxes = Sheet(), list[list[Line]]()
+    for of in domains:
+        log = Line(f"its log: {of.deltas:,} deltas, {of.digest[:19]}…")
+        boxes.append([_head(f"{of.name}.ttl"), _code(f"{of.turtle[:19]}…"), log])
+    sheet.row(*boxes, edges=(MEASURED, NS_DR))
     templates = ", ".join(name.replace("_", " ") for name in domains[0].answers)
     interpreter = f"One interpreter, {lines:,} lines of code: {len(domains[0].answers)} question templates"
     sheet.row([_head(interpreter), Line(templates)])
@@ -257,17 +243,14 @@ def forked(fork: Experiment) -> str:
     query = [Line(fork.asked)] if fork.asked else []
     act = Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR)
     sheet.row([act, *query], arrows=False)
-    changed = [(_changes(fact, in_a), _changes(fact, in_b)) for fact, in_a, in_b in fork.facts]
-    own = [set().union(*arm) for arm in zip(*changed, strict=True)] or [set(), set()]
+    in_a, in_b = ({of for fact, *arms in fork.facts for of in _changes(fact, arms[arm])} for arm in (0, 1))
     columns: list[list[Line]] = []
-    for arm, only in (("A", own[0] - own[1]), ("B", own[1] - own[0])):
+    for arm, only in (("A", in_a - in_b), ("B", in_b - in_a)):
         answered = f", which answers {answer}" if (answer := fork.answers.get(arm.lower())) else ""
-        deltas = [
-            _delta(tick, op, fact)
-            for tick, fact, op in sorted(only, key=lambda delta: (*delta[:2], delta[2].value))
-        ]
+        in_order = sorted(only, key=lambda delta: (*delta[:2], delta[2].value))
+        deltas = [_delta(tick, op, fact) for tick, fact, op in in_order[:_MOST]]
         more = [Line(f"and {len(only) - _MOST} more")] if len(only) > _MOST else []
-        columns.append([_head(f"{len(only)} deltas of arm {arm} alone{answered}"), *deltas[:_MOST], *more])
+        columns.append([_head(f"{len(only)} deltas of arm {arm} alone{answered}"), *deltas, *more])
     sheet.row(*columns, edges=(MUTED, NS_DR), arrows=False)
     return sheet.svg(f"A log that forks at tick {fork.branch}, and the deltas in which its arms differ.")
 

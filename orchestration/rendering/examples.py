@@ -66,14 +66,12 @@ def worked_examples(workspace: Workspace) -> Iterator[tuple[str, WorkedExample]]
 def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> WorkedExample | None:
     """The first instructive row among a subset's first answered rows; failing that, the first row."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
-    first: WorkedExample | None = None
     rows = by_scene(islice(answered, _LOOKED_AT))
     explained = each_here(workspace, benchmark, rows, partial(explain_case, benchmark, rows))
-    for example in (pictured(benchmark, answer) for answer in explained):
-        if example.telling:
-            return example
-        first = first or example
-    return first
+    examples = (pictured(benchmark, answer) for answer in explained)
+    if (first := next(examples, None)) is None or first.telling:
+        return first
+    return next((example for example in examples if example.telling), first)
 
 
 def asked_of_both(workspace: Workspace, worked: Iterable[WorkedExample]) -> AskedOfBoth | None:
@@ -92,18 +90,17 @@ def asked_of_both(workspace: Workspace, worked: Iterable[WorkedExample]) -> Aske
         answered = list(each_here(workspace, benchmark, {scene}, explain))
         title = f"{benchmark.title}, {example.name}"
         arms, whys = [benchmark.asked(row) for row in rows], [answer.explanation for answer in answered]
-        for model in (model for model in models if model.asks is benchmark):
-            of_scene = (pair for pair in conversations(workspace, model) if str(pair[0].scene) == scene)
-            if replied := list(islice(of_scene, len(rows))):
-                return AskedOfBoth(arms, whys, rows, title, replied)
-        return AskedOfBoth(arms, whys, rows, title, [])
+        asked = (conversations(workspace, model) for model in models if model.asks is benchmark)
+        of_scene = ((pair for pair in pairs if str(pair[0].scene) == scene) for pairs in asked)
+        replied = next(filter(None, (list(islice(pairs, len(rows))) for pairs in of_scene)), [])
+        return AskedOfBoth(arms, whys, rows, title, replied)
     return None
 
 
 def pictured(benchmark: Explained, answer: ExplainedRow) -> WorkedExample:
     """An explained answer with its picture."""
-    why, row = answer.explanation, answer.row
-    return WorkedExample(answer.name, why, row, *benchmark.picture(answer.case, why, row))
+    row, case, why = answer
+    return WorkedExample(benchmark.answer_name(row), why, row, *benchmark.picture(case, why, row))
 
 
 def write_states(profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path) -> None:

@@ -95,23 +95,22 @@ def svg(
         height: in inches.
         alone: whether it is a separate file, on white, rather than an element of a page.
     """
+
+    def drawn(_: Path | None = None) -> str:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+
+        text = io.StringIO()
+        with DRAWING, rc_context({"svg.hashsalt": name}, fname=_STYLE):
+            figure = Figure(figsize=(5, height), layout="constrained")
+            draw(figure.add_subplot())
+            none: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            figure.savefig(text, format="svg", transparent=not alone, metadata=none)
+        return text.getvalue() if alone else _page_ready(text.getvalue(), name, description)
+
     if (keep := DRAWINGS.get()) and not alone:
-        drawn = (draw.__qualname__, name, description, height, shows)
-        return keep(drawn, lambda _: _drawn(name, description, draw, height, alone))
-    return _drawn(name, description, draw, height, alone)
-
-
-def _drawn(name: str, description: str, draw: Callable[[Axes], None], height: float, alone: bool) -> str:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    text = io.StringIO()
-    with DRAWING, rc_context({"svg.hashsalt": name}, fname=_STYLE):
-        figure = Figure(figsize=(5, height), layout="constrained")
-        draw(figure.add_subplot())
-        none: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(text, format="svg", transparent=not alone, metadata=none)
-    return text.getvalue() if alone else _page_ready(text.getvalue(), name, description)
+        return keep((draw.__qualname__, name, description, height, shows), drawn)
+    return drawn()
 
 
 def _page_ready(svg: str, name: str, description: str) -> str:
@@ -123,13 +122,9 @@ def _page_ready(svg: str, name: str, description: str) -> str:
     '<svg role="img" aria-label="A b." viewBox="0 0 3 3"><g id="f-a" style="fill: var(--measured); font-size:
     10px; x: 0"/></svg>'
     """
-    svg = svg[svg.index("<svg") :].strip()
-    opening, rest = svg.split(">", 1)
-    box = re.search(r'viewBox="[^"]*"', opening)
-    svg = f'<svg role="img" aria-label="{description}" {box.group() if box else ""}>{rest}'
-    svg = re.sub(
-        r"<metadata>.*?</metadata>\s*|<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.DOTALL
-    )
+    opening = rf'<svg role="img" aria-label="{description}" \1>'
+    svg = re.sub(r'.*?<svg[^>]*(viewBox="[^"]*")[^>]*>', opening, svg.strip(), count=1, flags=re.DOTALL)
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(url\(|href=")#', rf"\1#{name}-", svg)
     svg = svg.replace("font-family: 'DejaVu Sans'; ", "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlencode
 
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.registry import BENCHMARKS
@@ -20,27 +19,26 @@ Scores = Mapping[str, Mapping[str, Score]]
 
 
 def write_numbers(
-    lineage: Lineage, scores: Scores, answered: Mapping[str, Answers], out: Path, cache: PartCache
+    lineage: Lineage, scores: Scores, answered: Iterable[Answers], out: Path, cache: PartCache
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
     template = templates().get_template("number.html.j2")
+    known = {answers.benchmark.name: answers.wrong for answers in answered}
 
     def write(benchmark: str, folder: Path) -> None:
         (folder / "numbers").mkdir(exist_ok=True)
         for number in scores[benchmark]:
             subset, metric = split_name(number)
-            of_subset = {} if subset in ("", "mean") else {"subset": subset}
             trace = trace_number(lineage, number, named=NAMED)
-            wrong = trace.rows.wrong if trace.rows else []
             page = template.render(
                 profile=lineage.workspace.settings.profile,
                 title=BENCHMARKS[benchmark].title,
                 trace=trace,
-                faults=by_fault(wrong, answered[benchmark].wrong if benchmark in answered else {}),
-                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
-                subset=of_subset.get("subset", ""),
+                faults=by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {})),
+                answers=f"../{answers_page(benchmark)}" if benchmark in known else "../index.html",
+                subset="" if subset == "mean" else subset,
                 # An answer with the wrong facts may still be right.
-                wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
+                filtered=metric != "supporting",
                 up="../",
             )
             (folder / number_page(number)).write_text(page, "utf-8")
@@ -49,8 +47,7 @@ def write_numbers(
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
         traces = [trace_number(lineage, number, rows=False) for number in numbers]
         if not any(trace.problems for trace in traces):
-            wrong = answered[benchmark].wrong if benchmark in answered else None
-            cache.part(("numbers", wrong, traces), partial(write, benchmark), out)
+            cache.part(("numbers", known.get(benchmark), traces), partial(write, benchmark), out)
         else:
             write(benchmark, out)
 
@@ -59,6 +56,7 @@ def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str,
     """Group answers by their fault, the largest group first; each with its key."""
     groups: dict[str, list[tuple[str, Wrong]]] = {}
     for key in keys:
-        wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))
-        groups.setdefault(wrong.fault, []).append((key, wrong))
+        not_facts = {"name": key, "text": "", "fault": "right, but not from the facts that the key names"}
+        wrong = known.get(key, not_facts)
+        groups.setdefault(wrong["fault"], []).append((key, wrong))
     return sorted(groups.items(), key=lambda group: -len(group[1]))

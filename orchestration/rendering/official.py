@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +12,7 @@ from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.soundness import faults, require_sound
-from orchestration.registry import BENCHMARKS
+from orchestration.lineage.number import NUMBERS
 from orchestration.rendering.best_trivial import graded, trivial_columns
 from orchestration.rendering.captions import caption
 from orchestration.rendering.tables import Column, Table
@@ -36,44 +36,36 @@ def official(
     """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     about = caption("official", profile=workspace.settings.profile, files=sorted(files), table=table)
+    rows_here = cache(partial(graded, workspace))
+
+    def interval(score: Score) -> str:
+        # Scenes are taken for independent.
+        benchmark = NUMBERS[score.name]
+        if score.subset in benchmark.no_interval:
+            return ""
+        counted = (row for row in rows_here(benchmark.name) if counts_for(row, score.name))
+        return bracketed(*clustered(scene_counts(counted, benchmark.metrics[score.metric])))
+
     columns = [
         Column("measured", _label),
-        Column("on", lambda score: _of(score).about[MEASURED_ON]),
+        Column("on", lambda score: NUMBERS[score.name].about[MEASURED_ON]),
         Column("n", lambda score: f"{score.n:,}"),
         Column("right", lambda score: f"{score.correct:,}"),
         Column("accuracy", percent),
-        Column("95 % interval", _intervals(workspace), place="below"),
+        Column("95 % interval", interval, place="below"),
         *trivial_columns(table, workspace),
         Column(BESIDE, _beside),
     ]
     sources = [benchmark.source.name for benchmark in benchmarks]
     each = [score for score in scores.values() if score.n]
-    each.sort(key=lambda score: sources.index(_of(score).source.name))
+    each.sort(key=lambda score: sources.index(NUMBERS[score.name].source.name))
     names = [score.name for score in each]
     return Table.of(about, columns, [score for score in each if not is_detail(score.name, names)])
 
 
-def _of(score: Score) -> Benchmark:
-    return BENCHMARKS[score.name.partition("/")[0]]
-
-
 def _label(score: Score) -> str:
     subset = "" if score.subset in ("", "mean") else f", {score.subset}"
-    return f"{_of(score).title}{subset} {score.metric.replace('_', ' ')}"
-
-
-def _intervals(workspace: Workspace) -> Callable[[Score], str]:
-    """The cell of a number's interval, which takes scenes for independent."""
-    rows = cache(partial(graded, workspace))
-
-    def cell(score: Score) -> str:
-        benchmark = _of(score)
-        if score.subset in benchmark.no_interval:
-            return ""
-        counted = (row for row in rows(benchmark.name) if counts_for(row, score.name))
-        return bracketed(*clustered(scene_counts(counted, benchmark.metrics[score.metric])))
-
-    return cell
+    return f"{NUMBERS[score.name].title}{subset} {score.metric.replace('_', ' ')}"
 
 
 def _beside(score: Score) -> str:
@@ -90,7 +82,7 @@ def by_pair(
 ) -> Table:
     """Make the table of each two variants of the same questions, with McNemar's exact p."""
     asked = "; ".join(f"{benchmark.name}: {benchmark.about[MEASURED_ON]}" for benchmark in benchmarks)
-    rows: list[dict[str, str]] = []
+    rows: list[list[str]] = []
     for benchmark in benchmarks:
         numbers = [name for name in benchmark.numbers if name.endswith("/per_question") and scores[name].n]
         answers = graded(workspace, benchmark.name)
@@ -104,7 +96,7 @@ def by_pair(
                 cells = [f"{benchmark.name}: {' − '.join(side.subset for side in sides)}", f"{pair.n:,}"]
                 cells += [percent(side) for side in sides]
                 cells += [str(pair.first_only), str(pair.second_only), paired(*counts), f"{pair.mcnemar:.2g}"]
-                rows.append(dict(zip(_OF_PAIRS, cells, strict=True)))
+                rows.append(cells)
     return Table.of(f"{table.title}. {asked}. {table.note}", [Column(head, str) for head in _OF_PAIRS], rows)
 
 
@@ -116,5 +108,4 @@ def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """
     require_sound(faults(root, PROFILE))
     cells = pinned_cells(root, PROFILE, REAL.name)
-    for benchmark in BENCHMARKS.values():
-        yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)
+    yield from ((number, cells[number]) for number in NUMBERS if number in cells)

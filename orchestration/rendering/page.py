@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from orchestration.lineage.number import NUMBERS
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.comparability import marked, percent, stated
 from orchestration.scoring.counting import split_name
@@ -35,7 +36,7 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (breakable, number_page, percent, label, claim_page, in_words, fixed, flattened)
+    filters = (breakable, number_page, answers_page, percent, label, claim_page, in_words, fixed, flattened)
     jinja.filters |= {function.__name__: function for function in filters}
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
@@ -56,7 +57,7 @@ def label(number: str) -> str:
     >>> label("ablations/predictive.C/per_question"), label("gqa/by_name/accuracy")
     ('Ablations on CLEVRER: motion after the video, C, per question', 'GQA: by name, accuracy')
     """
-    benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
+    benchmark, (subset, metric) = NUMBERS[number], split_name(number)
     labels = benchmark.table[0].labels
     study, _, variant = subset.partition(".")
     words = [labels[study], variant] if study in labels else [subset]
@@ -72,7 +73,7 @@ def in_words(text: str) -> str:
     """
     return re.sub(
         r"\w+/[\w./]+",
-        lambda name: label(name[0]) if name[0].partition("/")[0] in BENCHMARKS else name[0],
+        lambda name: label(name[0]) if name[0] in NUMBERS else name[0],
         text,
     )
 

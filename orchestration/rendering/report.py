@@ -27,14 +27,14 @@ from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABL
 from orchestration.rendering import claims, diagrams, examples, figures, sizes
 from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.numbers import Scores, write_numbers
-from orchestration.rendering.page import HERE, SHARED, label, number_page, templates
+from orchestration.rendering.page import HERE, SHARED, answers_page, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
 from orchestration.rendering.report_tables import report_table, write_files
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.scoring.comparability import percent, stated
 from orchestration.scoring.counting import rows_of
-from orchestration.scoring.published import published
+from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -52,42 +52,22 @@ _TABLES = {
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
 """The tables that come after those of benchmarks."""
-MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
-"""The sources whose published numbers have a distinct mark."""
 DRAWN: Mapping[str, tuple[str, Callable[[Any], str]]] = {"fork": ("fork.html.j2", diagrams.forked)}
 """The kinds of exhibits by their names in declarations: the template of each, and the function that draws."""
-_MEASURED_ON = {
-    "official": "official data",
-    "generated": "a generated world, which may be easier or harder",
-    "local": "official files of the user",
-    "none": "nothing",
-}
-
-
-class Measured(NamedTuple):
-    """The data that a benchmark's numbers come from: official, generated, local or none."""
-
-    title: str
-    kind: str
-    size: str
-
-
-class ForestRow(NamedTuple):
-    """A number in the forest plot; positions are in percent of the axis."""
-
-    score: Score
-    label: str
-    x: float | None
-    interval: tuple[float, float] | None
-    published: list[tuple[str, float, str]]
 
 
 class Forest(NamedTuple):
-    """Numbers by benchmark, the axis's labels with their positions, and the sources of published numbers."""
+    """Labelled numbers by benchmark, and the systems with published figures of them.
 
-    groups: list[tuple[str, list[ForestRow]]]
-    axis: list[tuple[float, str]]
+    ``place`` gives the position of a proportion in percent of the axis, ``axis`` its labels with their
+    positions, ``said`` the words for a system's figure of a number.
+    """
+
+    groups: Mapping[str, Collection[tuple[str, Score]]]
     systems: list[str]
+    place: Callable[[float], float]
+    axis: list[tuple[float, str]]
+    said: Callable[[Score, str], str]
 
 
 def write_report(
@@ -108,7 +88,7 @@ def write_report(
     Returns:
         The counts of numbers, answers and explained answers.
     """
-    lineage = Lineage(workspace, known=known)
+    lineage = Lineage(workspace, known or {})
     explain_cases = explain_cases or partial(each_here, workspace)
     cache = cache or PartCache(workspace.root, write_report)
     keep = cached_parts(workspace, known or {}, cache, out)
@@ -125,10 +105,9 @@ def write_report(
         answered = write_answers(workspace, explain_cases, keep)
         videos = write_scenes(workspace, explain_cases, keep)
         content = rest.result()
-    by_name = {answers.benchmark.name: answers for answers in answered}
-    write_numbers(lineage, scores, by_name, out, cache)
-    claims.write_claims(workspace.settings.profile, content["claims"], content["measured"], out)
-    examples.write_states(workspace.settings.profile, content["worked"], out)
+    write_numbers(lineage, scores, answered, out, cache)
+    claims.write_claims(profile, content["claims"], content["measured"], out)
+    examples.write_states(profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = templates().get_template("report.html.j2").render(answered=answered, videos=videos, **content)
@@ -147,17 +126,20 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
         for name, score in numbers.items():
             yield f"{label(name)} · {name}: {percent(score)}", number_page(name), 0
     for answers in answered:
-        yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
+        text = f"{answers.benchmark.title}: {answers.count['answers']:,} answers"
+        yield text, answers_page(answers.benchmark.name), 1
 
 
 def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) -> dict[str, Any]:
     figures.DRAWINGS.set(cache.part)  # of this thread alone
     now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
-    sources = list(_sources(workspace))
+    groups = {
+        BENCHMARKS[name].title: [(label(number).partition(": ")[2], of) for number, of in numbers.items()]
+        for name, numbers in scores.items()
+    }
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", figures.Curve)
     tables = dict(_tables(workspace, every, out))
-    kinds = {source.kind for source in sources}
     sections = [section for study in STUDIES for section in study.sections(workspace)]
     exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
     domains, both = domains_of(), examples.asked_of_both(workspace, [example for _, example in worked])
@@ -170,34 +152,22 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "sources": sources,
+        "sources": list(_sources(workspace)),
         "BEYOND": BEYOND,
         "claims": now,
         "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
-        "FIRST": claims.FIRST,
-        "SIGNS": claims.SIGNS,
         "lead": claims.lead(now),
-        "plot": forest({"": [*claims.official_scores(workspace)]}, low=0.3, brief=True),
+        "plot": forest({"": [*claims.official_scores(workspace)]}, 0.3, claims.mark_text),
         "beaten": [*claims.beaten(workspace, every, now)],
-        "official": kinds == {"official"},
-        "generated": "generated" in kinds,
         "tables": tables,
         "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
-        "forest": forest(
-            {
-                BENCHMARKS[name].title: [(label(of.name).partition(": ")[2], of) for of in numbers.values()]
-                for name, numbers in scores.items()
-            }
-        ),
+        "forest": forest(groups),
         "curves": [
             (curve, Markup(figures.ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)
         ],
         "study_figures": {study.name: study.figures(workspace) for study in STUDIES},
         "sections": sections,
-        "measured_on": {
-            section.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[section.name].source)]
-            for section in sections
-        },
+        "kind_of": {of.name: kind_of(workspace, BENCHMARKS[of.name].source) for of in sections},
         "domains": domains,
         "exhibits": exhibits,
         "DRAWN": DRAWN,
@@ -207,28 +177,26 @@ def _content(workspace: Workspace, scores: Scores, out: Path, cache: PartCache) 
         "sizes": list(sizes.sizes()),
         "environment": environment(workspace),
         "citations": {who: system.citation for who, system in published().systems.items()},
-        "MARKED": MARKED,
         "HORIZON": HORIZON,
     }
 
 
-def _sources(workspace: Workspace) -> Iterator[Measured]:
-    """The data that the run measured, or would have measured if they were there."""
+def _sources(workspace: Workspace) -> Iterator[tuple[str, Kind, str]]:
+    """The data that the run measured, or would have measured if they were there: title, kind and size."""
     settings = workspace.settings
     for source in SOURCES.values():
         kind, data = kind_of(workspace, source), settings.data(source.name)
         is_due = kind != "none" or belongs(source.profiles, settings.profile)
         if names_of(workspace, source) or (is_due and not is_real(workspace)):
-            yield Measured(source.title, kind, source.size(data) if data.source == "generated" else "")
+            yield source.title, kind, source.size(data) if data.source == "generated" else ""
 
 
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
     """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
-        file, files = workspace.answers(benchmark.name), {}
+        file = workspace.answers(benchmark.name)
         for exhibit in benchmark.exhibits if file.is_file() else ():
-            files = files or files_of(workspace, benchmark.source)
-            yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
+            yield benchmark, exhibit, exhibit.shown(rows_of(file), files_of(workspace, benchmark.source))
 
 
 def _tables(
@@ -244,35 +212,26 @@ def _tables(
 
 
 def forest(
-    groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None, brief: bool = False
+    groups: Mapping[str, Collection[tuple[str, Score]]],
+    low: float = 1.0,
+    said: Callable[[Score, str], str] = stated,
 ) -> Forest:
     """The forest plot of groups of labelled numbers: measurements with intervals, and published figures.
 
     Args:
-        low: where the axis begins, as a proportion; by default below the least value.
-        brief: say a published figure without the measured difference.
+        low: where the axis begins at most, as a proportion; it begins below the least value.
+        said: from a score and a system to the words for the system's figure.
     """
     every = [score for numbers in groups.values() for _, score in numbers]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
-    start = math.floor(10 * min(values, default=0)) / 10
-    start = start if low is None else min(low, start)
+    start = min(low, math.floor(10 * min(values, default=0)) / 10)
 
     def place(value: float) -> float:
         return round(100 * (value - start) / (1 - start), 2)
 
-    def row(text: str, score: Score) -> ForestRow:
-        x = None if score.accuracy is None else place(score.accuracy)
-        interval = score.wilson and (place(score.wilson[0]), place(score.wilson[1]))
-        marks = [
-            (who, place(value), claims.mark_text(score.name, who, value) if brief else stated(score, who))
-            for who, value in score.published.items()
-        ]
-        return ForestRow(score, text, x, interval, marks)
-
-    rows = [(title, [row(*of) for of in numbers]) for title, numbers in groups.items()]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * start) - 1, -20)]
     there = {who for score in every for who in score.published}
-    return Forest(rows, axis, [who for who in published().systems if who in there])
+    return Forest(groups, [who for who in published().systems if who in there], place, axis, said)
 
 
 def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[diagrams.Domain]:

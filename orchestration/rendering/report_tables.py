@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.registry import BENCHMARKS
+from orchestration.lineage.number import NUMBERS
 from orchestration.rendering.page import label as words_of
 from orchestration.rendering.tables import Table, write_csv
 from orchestration.scoring.comparability import percent
@@ -44,8 +44,7 @@ def report_table(
             measured = score and own and texts[at].partition(" [")[0] == percent(score)
             below = texts[at + 1] if at + 1 < len(texts) and table.place(at + 1) == "below" else ""
             cells.append((texts[at], numbers[at] if measured else "", below))
-        benchmark = BENCHMARKS.get(numbers[0].partition("/")[0])
-        known = benchmark.numbers if benchmark else ()
+        known = NUMBERS[numbers[0]].numbers if numbers[0] in NUMBERS else ()
         # Parts of a mean with many parts are shown on demand.
         label = words_of(texts[0]) if texts[0] in known else texts[0]
         rows.append((label, is_detail(numbers[0], known), cells))

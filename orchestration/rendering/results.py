@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
+from orchestration.lineage.number import NUMBERS
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.best_trivial import graded, trivial_columns
@@ -46,6 +46,7 @@ from orchestration.scoring.statistics import wilson
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
+from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
 Scores = Mapping[str, Score]
@@ -69,12 +70,9 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
         other = "" if read == usual else f", from {read}"
         return f"{score.subset} {score.metric.replace('_', '-')}{other}"
 
-    def gap(score: Score) -> str:
+    def of_best(cell: Callable[[Score, str], str], score: Score) -> str:
         best = best_rival(score.name)
-        return compared_cell(score, best, named=True) if best else NOT_REPORTED
-
-    def gap_printed(score: Score) -> str:
-        return _printed_gap(score.name, best_rival(score.name))
+        return cell(score, best) if best else NOT_REPORTED
 
     columns = [
         Column("subset", label),
@@ -82,9 +80,9 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
         *trivial_columns(table, workspace),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
-        Column("paper's gap", gap_printed, (PAPER, *rivals_shown), place="detail"),
+        Column("paper's gap", partial(of_best, _printed_gap), (PAPER, *rivals_shown), place="detail"),
         Column("substrate minus paper", _minus_paper, (PAPER,)),
-        Column("gap (substrate vs. best)", gap, rivals_shown, place="detail"),
+        Column("gap (substrate vs. best)", partial(of_best, _minus_other), rivals_shown, place="detail"),
     ]
     return Table.of(about, columns, scores.values())
 
@@ -95,8 +93,8 @@ def _measured(head: str) -> list[Column]:
     return [n, Column(head, percent), Column("95 % interval", bounded, place="below")]
 
 
-def _papers_n(score: Score, who: str = PAPER) -> str:
-    return printed_n(score.name) if who in published().accuracies(score.name) else ""
+def _papers_n(score: Score) -> str:
+    return printed_n(score.name) if PAPER in published().accuracies(score.name) else ""
 
 
 def _printed(who: str, score: Score) -> str:
@@ -115,11 +113,11 @@ def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str
     return f"{words}, ours of {n:,} of the official questions" if of_user else words
 
 
-def _printed_gap(name: str, rival: str | None) -> str:
+def _printed_gap(score: Score, rival: str) -> str:
     """Return the difference to a rival as the paper prints it."""
-    number = published().numbers.get(name)
+    number = published().numbers.get(score.name)
     figure = number.figures.get(f"{MINUS}{rival}") if number else None
-    if figure is None or rival is None:
+    if figure is None:
         return NOT_REPORTED
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
@@ -131,63 +129,59 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
     source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
     known = (SOURCES[name] for name in source_names)
     sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]
-    by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
-    answering = {name: read_told(workspace.data / name) for name in by_model}
-    models = [f"{name}: {who.name}" for name, who in answering.items() if who]
+    answering = _answering(benchmarks, workspace)
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     papers = [PAPER, *(who for who in published().systems if who in others)]
-    about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, models=models)
+    about = caption("by_number", data=sources, benchmarks=source_names, systems=papers, answering=answering)
     systems = [who for who in published().systems if who != PAPER]
+
+    def measured_of(score: Score) -> str:
+        benchmark = NUMBERS[score.name]
+        if not benchmark.by_model:
+            return f"substrate ({reads(PAPER, score.name)})"
+        return told.name if (told := answering.get(benchmark.name)) else NO_MODEL
+
     columns = [
-        Column("number", lambda row: row.name),
-        Column("measured of", lambda row: row.measured_of),
-        *(column.at(0) for column in (*_measured("measured"), *trivial_columns(table, workspace))),
-        Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,), place="detail"),
-        Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
-        Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,), place="below"),
-        Column("measured minus paper", lambda row: compared_cell(row.score, row.whose), (PAPER,)),
-        Column("others", partial(_others, 0), systems),
-        Column("paper's gap", partial(_others, 1), systems, place="detail"),
-        Column("measured minus others", partial(_others, 2), systems, place="detail"),
+        Column("number", lambda score: score.name),
+        Column("measured of", measured_of),
+        *_measured("measured"),
+        *trivial_columns(table, workspace),
+        _PAPERS_N,
+        Column("paper", partial(_printed, PAPER), (PAPER,)),
+        Column("paper's 95 % interval", lambda score: interval(score.name, PAPER), (PAPER,), place="below"),
+        Column("measured minus paper", _minus_paper, (PAPER,)),
+        Column("others", partial(_of_others, _figure), systems),
+        Column("paper's gap", partial(_of_others, _printed_gap), systems, place="detail"),
+        Column("measured minus others", partial(_of_others, _minus_other), systems, place="detail"),
     ]
-    rows: list[_Row | dict[str, str]] = []
+    rows: list[Score | list[str]] = []
     for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
+        rows += (scores[name] for name in benchmark.numbers)
         model = answering.get(benchmark.name)
-        rows += (_number_row(scores[name], benchmark, model) for name in benchmark.numbers)
-        for label, *cells in _beside(benchmark, workspace) if model else ():
-            heads = (column.head for column in columns)
-            rows.append(dict(zip(heads, [f"{benchmark.name}: {label}", *cells], strict=False)))
+        for label, *cells in _beside(benchmark, model, workspace) if model else ():
+            rows.append([f"{benchmark.name}: {label}", *cells])
     return Table.of(about, columns, rows)
 
 
-class _Row(NamedTuple):
-    """A number, a description of its system, and the systems to compare it with."""
-
-    score: Score
-    measured_of: str
-    whose: str
-    others: list[str]
-    by_model: bool
-
-    @property
-    def name(self) -> str:
-        """The name of the number."""
-        return self.score.name
-
-    def other(self, who: str) -> tuple[str, str, str]:
-        """Return another system's figure, the gap that the paper prints, and the measured difference."""
-        apart = NOT_REPORTED if self.by_model else compared_cell(self.score, who, named=True)
-        return f"{printed(self.name, who)} {marked(who, self.name)}", _printed_gap(self.name, who), apart
+def _of_others(cell: Callable[[Score, str], str], score: Score) -> str:
+    """Return a cell's text for each system beside the paper that has a figure of a number."""
+    return "; ".join(cell(score, who) for who in published().accuracies(score.name) if who != PAPER)
 
 
-def _others(place: int, row: _Row) -> str:
-    return "; ".join(row.other(who)[place] for who in row.others)
+def _figure(score: Score, who: str) -> str:
+    return f"{printed(score.name, who)} {marked(who, score.name)}"
 
 
-def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
+def _minus_other(score: Score, who: str) -> str:
+    # A published figure belongs to another model: no difference to it is computed.
+    return NOT_REPORTED if NUMBERS[score.name].by_model else compared_cell(score, who, named=True)
+
+
+def _beside(benchmark: Benchmark, model: Told, workspace: Workspace) -> Iterator[list[str]]:
     """Yield the rows for judging a model's number: constants, the substrate, the outcome of its replies."""
     rows = graded(workspace, benchmark.name)
-    trivial = {name: right for name, right, _ in trivially.counted(rows, RIGHT, trivially.constants(rows))}
+    counts = trivially.counted(rows, RIGHT, trivially.constants(rows))
+    trivial = {name: right for name, (right, _) in counts.items()}
     for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of a single baseline compares nothing.
@@ -198,18 +192,8 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
             best = max(trivial, key=trivial.__getitem__)
             p += at_chance(sum(bool(row.correct) for row in rows), best, trivial[best], len(rows))
             yield [p, "substrate", f"{pair.n:,}", share(right, pair.n), bounds(right, pair.n)]
-    for label, cell in _replies(workspace, benchmark.name).items():
+    for label, cell in _replies(model, rows).items():
         yield [label, "", cell]
-
-
-def _number_row(score: Score, benchmark: Benchmark, model: Told | None) -> _Row:
-    whose, others = own(score.name), rivals(score.name)
-    if benchmark.by_model:
-        # A published figure belongs to another model: no difference to it is computed.
-        others = [*({whose} - {PAPER}), *others]
-        return _Row(score, model.name if model else NO_MODEL, PAPER, others, by_model=True)
-    measured_of = f"substrate ({reads(whose, score.name)})" if whose == PAPER else marked(whose)
-    return _Row(score, measured_of, whose, others, by_model=False)
 
 
 def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
@@ -237,15 +221,20 @@ def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, wor
     return Table.of(about, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
+def _answering(benchmarks: Benchmarks, workspace: Workspace) -> dict[str, Told]:
+    """Return, by benchmark, the language models that answered."""
+    told = ((benchmark.name, read_told(workspace.data / benchmark.name)) for benchmark in benchmarks)
+    return {name: who for name, who in told if who}
+
+
 def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     first = benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
-    answering = {rival: read_told(workspace.data / rival) for rival in rivals}
-    models = [f"{rival}: {who.name}" for rival, who in answering.items() if who]
+    answering = _answering(benchmarks, workspace)
     n, systems = scores[f"{first}/joint"].n, [own(f"{rival}/joint") for rival in rivals]
     made = {"title": benchmarks[0].title, "n": n, "settings": workspace.settings}
-    about = caption("by_metric", **made, models=models, systems=[PAPER, *systems])
+    about = caption("by_metric", **made, answering=answering, systems=[PAPER, *systems])
     pairs = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
     labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
     columns, rows = [Column("metric", str, (), partial(_at, labels))], [*labels, "specifications", *_PAIRED]
@@ -260,9 +249,12 @@ def by_metric(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
             of |= dict.fromkeys(_PAIRED, joint)
             trivial = _constants(workspace, name, "joint")
             here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
-            model = transcript.answered[0].model if (transcript := answering[name]) else NO_MODEL
+            model = transcript.answered[0].model if (transcript := answering.get(name)) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
-        here |= (judged := _judged_beside(workspace, name, table.labels))
+        judged = _constants_beside(workspace, name, table.labels) | dict.fromkeys(REPLIES, "")
+        if name in answering:
+            judged |= _replies(answering[name], graded(workspace, name))
+        here |= judged
         rows = list(dict.fromkeys([*rows, *judged]))
         columns.append(Column(heads[0], partial(_at, here), (), partial(_at, of)))
         columns.append(Column(heads[1], partial(_at, there), (who,), partial(_at, of)))
@@ -280,19 +272,18 @@ def _at(cells: Mapping[str, str], label: str) -> str:
     return cells.get(label, "")
 
 
-def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the cells for judging a column: constants on its questions, and the outcome of its replies."""
+def _constants_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the cells of constants on the questions of a column."""
     cells: dict[str, str] = {}
     for metric, label in labels.items():
         for answer, (right, most) in _constants(workspace, name, metric).items():
             cells[f"{label}, {answer}"] = share(right, most) if most else ""
-    return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
+    return cells
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
     """Return, for each of two constants, its number of right answers to a benchmark, and the total."""
-    rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
-    return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
+    return trivially.counted(graded(workspace, name), BENCHMARKS[name].metrics[metric], trivially.YES_OR_NO)
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
@@ -332,12 +323,8 @@ def _printed_apart(pair: Comparison) -> dict[str, str]:
     return dict(zip(_PAPERS, cells, strict=True))
 
 
-def _replies(workspace: Workspace, name: str) -> dict[str, str]:
-    """Describe the outcome of a model's replies; empty if no model was asked."""
-    model = read_told(workspace.data / name)
-    if model is None:
-        return {}
-    rows = graded(workspace, name)
+def _replies(model: Told, rows: Sequence[Row]) -> dict[str, str]:
+    """Describe the outcome of a model's replies, given their rows."""
     lost = sum(row.error is not msgspec.UNSET for row in rows)
     tokens = f"{model.prompt_tokens:,} tokens in, {model.completion_tokens:,} out"
     pace = f", {model.seconds:.1f} s a request" if model.seconds else ""

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
+from orchestration.rendering.answers import first_rows
 from orchestration.rendering.examples import WorkedExample
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.part_cache import Keep
@@ -19,26 +21,18 @@ from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
 
-
-class ScenePage(NamedTuple):
-    """A page, and the number of its wrong answers per stage that lost them."""
-
-    scene: int
-    place: str
-    wrong: int
-    stages: Counter[str]
+ScenePage = dict[str, Any]
+"""A page: its ``scene``, its ``place``, and its ``wrong`` answers, also by the ``stages`` that lost them."""
 
 
 def write_scenes(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[ScenePage]:
     """Write the pages of all benchmarks that give some and have answers."""
-    profile = workspace.settings.profile
-    written: list[ScenePage] = []
+    profile, written = workspace.settings.profile, list[ScenePage]()
     for benchmark in EXPLAINED.values():
         file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             make = partial(_write, explain_cases, benchmark, pages, profile, file)
-            for scene, place, wrong, stages in keep(pages.folder, benchmark, make):
-                written.append(ScenePage(scene, place, wrong, Counter(stages)))
+            written += keep(pages.folder, benchmark, make)
     return written
 
 
@@ -49,8 +43,8 @@ def _write(
     rows_by_scene, written = by_scene(_chosen(file, pages.most)), list[ScenePage]()
     work = partial(scene_page, benchmark, pages, profile, rows_by_scene)
     for page, text in explain_cases(benchmark, rows_by_scene, work):
-        written.append(ScenePage(*page))
-        (out / written[-1].place).write_text(text, "utf-8")
+        written.append(page)
+        (out / page["place"]).write_text(text, "utf-8")
     return written
 
 
@@ -70,15 +64,16 @@ def scene_page(
         return
     scene, view = int(case.scene), pages.shown(case, parameters, [answer.row for answer in explained])
     examples = [
-        WorkedExample(answer.name, answer.explanation, answer.row, view.picture, (), telling=False)
-        for answer in explained
+        WorkedExample(benchmark.answer_name(row), why, row, view.picture, (), telling=False)
+        for row, _, why in explained
     ]
     asked = [(text, loss, example) for example, (text, loss) in zip(examples, view.asked, strict=True)]
     stages = Counter(loss[0] for _, loss in view.asked if loss)
     wrong = sum(answer.row.correct is False for answer in explained)
     content = {"profile": profile, "answers": answers_page(benchmark.name)}
     content |= {"scene": scene, "timeline": view.picture, "asked": asked, "up": "../", **view.content}
-    page = ScenePage(scene, f"{pages.folder}/{scene:05d}.html", wrong, stages)
+    place = f"{pages.folder}/{scene:05d}.html"
+    page = {"scene": scene, "place": place, "wrong": wrong, "stages": stages}
     yield page, templates().from_string(view.template.read_text("utf-8")).render(content)
 
 
@@ -86,9 +81,7 @@ def _chosen(file: Path, most: int) -> list[Row]:
     """The wrong rows of the first scenes that have some, and the first other rows of each."""
     rows = list(rows_of(file))
     wrong = dict.fromkeys(row.scene for row in rows if row.correct is False)
-    chosen: list[Row] = []
-    for scene in islice(wrong | dict.fromkeys(row.scene for row in rows), most):
-        of_scene = [row for row in rows if row.scene == scene]
-        chosen += [row for row in of_scene if row.correct is False]
-        chosen += [row for row in of_scene if row.correct is not False][:RIGHT]
+    scenes = {*islice(wrong | dict.fromkeys(row.scene for row in rows), most)}
+    of_scenes = (row for row in rows if row.scene in scenes)
+    chosen = first_rows(of_scenes, None, RIGHT, attrgetter("scene"))
     return sorted(chosen, key=lambda row: (int(row.scene), int(row.question)))

@@ -81,12 +81,13 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
-        """Make the table of some records; a mapping gives cells by head, without numbers."""
+        """Make the table of some records; a list has the texts of the first cells, without numbers."""
         known, rows, numbers = published().systems, list[list[str]](), list[list[str]]()
         for record in records:
-            words = isinstance(record, Mapping)
-            rows.append([record.get(c.head, "") if words else c.cell(record) for c in columns])
-            numbers.append(["" if words else c.number(record) for c in columns])
+            of_text = isinstance(record, list)
+            rest = [""] * len(columns)
+            rows.append([*record, *rest][: len(rest)] if of_text else [c.cell(record) for c in columns])
+            numbers.append(rest if of_text else [c.number(record) for c in columns])
         cited = [{who: known[who].citation for who in column.cited} for column in columns]
         places: list[Place] = [column.place for column in columns]
         heads = [column.head for column in columns]

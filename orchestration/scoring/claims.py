@@ -9,24 +9,21 @@ whichever split; generated data give a direction. Only for a statement, such as 
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
-import yaml
 
 from orchestration.scoring.comparability import own, reads
 from orchestration.scoring.counting import Comparison, compared
 from orchestration.scoring.formatting import bracketed, share
-from orchestration.scoring.published import MINUS, PAPER, Kind, published
+from orchestration.scoring.published import MINUS, PAPER, Figure, Kind, published
 from orchestration.scoring.statistics import clustered, wilson
 
 FILE = "orchestration/scoring/claims.yaml"
 Relation = Literal["margin", "order", "same_bytes", "statement"]
-Word = Literal["proven", "refuted", "repaired"]
-Fits = Literal["consistent", "inconsistent"]
 OPEN = ("undecided", "not compared", "not measured", "read again")
 """The verdicts that decide nothing."""
 VERDICTS = {
@@ -38,23 +35,17 @@ VERDICTS = {
     **{word: (word, word) for word in OPEN},
 }
 """Every verdict, in the order of lists, with the words for one claim and for several."""
-_DIRECTIONS = {
-    False: {-1: "opposite", 0: "no difference", 1: "opposite"},
-    True: {-1: "below the printed figure", 1: "above the printed figure"},
-}
-"""The direction of generated data by its sign: for a relation of several numbers, and for a single number."""
 _SURE = 0.05
 """The p below which a paired difference has a sign."""
 _ROUNDED = 0.006
 """The most by which a printed difference may miss that of its rounded sides."""
-_INSIDE = {True: "in", False: "outside"}
 Outcomes = Mapping[tuple[str, ...], Any]
 
 
 class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A judge's word on a statement, in short and with its reason; the evidence read, and its digest."""
 
-    verdict: Word
+    verdict: Literal["proven", "refuted", "repaired"]
     here: str
     reason: str
     evidence: tuple[str, ...]
@@ -80,9 +71,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        if self.margin or self.order:
-            return "margin" if self.margin else "order"
-        return "same_bytes" if self.same_bytes else "statement"
+        return next(relation for relation in get_args(Relation) if getattr(self, relation))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,8 +111,8 @@ def claims() -> Claims:
     >>> claims().claims["kinematics_order"].relation
     'order'
     """
-    text = (importlib.resources.files("orchestration.scoring") / "claims.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), Claims)
+    file = importlib.resources.files("orchestration.scoring") / "claims.yaml"
+    return msgspec.yaml.decode(file.read_bytes(), type=Claims)
 
 
 class Measured(NamedTuple):
@@ -141,26 +130,23 @@ class Measured(NamedTuple):
     answers: Callable[[], Outcomes]
     clusters: Callable[[], list[tuple[int, int]]]
 
-    def plus(self, other: Measured | None) -> Measured:
+    def plus(self, other: Measured) -> Measured:
         """Add the answers to other questions."""
-        if other is None:
-            return self
 
         def both(part: str) -> Outcomes:
             sides = enumerate(getattr(side, part)() for side in (self, other))
             return {(str(at), *key): value for at, of in sides for key, value in of.items()}
 
         n, on = self.n + other.n, f"{self.n:,} of {self.on}; {other.n:,} of {other.on}"
-        parts = (
-            partial(both, "outcomes"),
-            partial(both, "answers"),
-            lambda: self.clusters() + other.clusters(),
-        )
-        return Measured(self.correct + other.correct, n, on, self.by, *parts)
+        of_each = partial(both, "outcomes"), partial(both, "answers")
+        correct = self.correct + other.correct
+        return Measured(correct, n, on, self.by, *of_each, lambda: self.clusters() + other.clusters())
 
 
 Find = Callable[[str], Measured | None]
 """Finds a number's measurement; ``None`` if there is none."""
+Sides = Sequence[Measured | None]
+"""The measurements of a claim's numbers in their order."""
 
 
 class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +161,7 @@ class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     where: str
     relation: Relation
-    printed: Fits | None = None
+    printed: Literal["consistent", "inconsistent"] | None = None
     verdict: str
     direction: str | None = None
     paper: str = ""
@@ -185,15 +171,6 @@ class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
     on: str = ""
     why: str = ""
     numbers: list[str] = []
-
-
-class _Here(NamedTuple):
-    """A relation on one kind of data: its sign, as -1, 0 or 1, its text, and a remark."""
-
-    sign: int
-    text: str
-    n: int
-    why: str = ""
 
 
 def verdict(
@@ -207,102 +184,130 @@ def verdict(
         digest: computes the digest of a statement's evidence.
     """
     claim = claims().claims[name]
-    known: dict[str, Any] = {
-        key: getattr(claim, key) for key in ("claim", "words", "line", "where", "relation")
-    }
-    known["name"] = name
-    if of := claim.statement:
-        now, known = digest(of.evidence), known | {"paper": "statement", "on": "its proof and tests"}
-        if now == of.digest:
-            return ClaimVerdict(**known, verdict=of.verdict, measured=of.here, why=of.reason)
-        why = f"its evidence changed; read it, then write digest {now} in {FILE}"
-        return ClaimVerdict(**known, verdict="read again", why=why)
-    there = [claims().on_official(number) for number in claim.numbers]
-    on_official = [official(number) if number else None for number in there]
+    about = {part: getattr(claim, part) for part in ("claim", "words", "line", "where", "relation")}
+    if judged := claim.statement:
+        decided = _of_statement(judged, digest(judged.evidence))
+    else:
+        decided = _of_numbers(claim, *_measurements(claim, official, generated))
+    return ClaimVerdict(name=name, **about, **decided)
+
+
+def _of_statement(judged: Judged, digest: str) -> dict[str, Any]:
+    """The verdict on a statement: the judge's word, if its evidence has the digest that was read."""
+    about = {"paper": "statement", "on": "its proof and tests"}
+    if digest == judged.digest:
+        return about | {"verdict": judged.verdict, "measured": judged.here, "why": judged.reason}
+    why = f"its evidence changed; read it, then write digest {digest} in {FILE}"
+    return about | {"verdict": "read again", "why": why}
+
+
+def _measurements(claim: Claim, official: Find, generated: Find) -> tuple[Kind, list[str], Sides]:
+    """The data that have all numbers of a claim, official before generated; their names; the measurements."""
+    names = [claims().on_official(number) for number in claim.numbers]
+    sides = [official(name) if name else None for name in names]
     if claim.also:
         others = [official(f"{claim.also}/{number.partition('/')[2]}") for number in claim.numbers]
-        on_official = [of and of.plus(more) for of, more in zip(on_official, others, strict=True)]
-    on_generated = [generated(number) for number in claim.numbers]
-    data: Kind = "official" if all(on_official) else "generated" if all(on_generated) else "none"
-    sides = on_official if data == "official" else on_generated
+        sides = [of.plus(more) if of and more else of for of, more in zip(sides, others, strict=True)]
+    if all(sides):
+        return "official", [*filter(None, names)], sides
+    sides = [generated(number) for number in claim.numbers]
+    return ("generated", claim.numbers, sides) if all(sides) else ("none", [], sides)
+
+
+def _of_numbers(claim: Claim, data: Kind, names: list[str], sides: Sides) -> dict[str, Any]:
+    """The verdict on a relation of numbers: official data decide, generated data give a direction."""
     measured = [side for side in sides if side]
-    printed, paper, expected = _printed(claim)
-    known |= {"printed": printed, "paper": paper, "data": data, "measured": _shares(measured)}
-    if data != "none":
-        numbers = [*filter(None, there)] if data == "official" else claim.numbers
-        known |= {"on": measured[0].on, "n": measured[0].n, "numbers": numbers}
-    missing = [number for number, side in zip(claim.numbers, sides, strict=True) if not side]
-    reasons = list(_unlike(claim, sides, data)) or [f"no data for {', '.join(missing)}"] * bool(missing)
-    if reasons:
-        if claim.rival:
-            of = published().systems[claim.rival]
-            known |= {"verdict": "not compared", "on": f"different inputs: {of.title} reads {of.sees}"}
-        else:
-            others = ", ".join(dict.fromkeys(side.by for side in measured if side.by))
-            on = "no data for a number" if missing else f"another model: {others}"
-            known |= {"verdict": "not measured", "on": on}
-        return ClaimVerdict(**known, why="; ".join(reasons))
-    here = _RELATIONS[claim.relation](claim, measured)
-    known |= {"measured": here.text, "n": here.n, "why": here.why}
+    fits, paper, claimed = _printed(claim)
+    printed = None if fits is None else "consistent" if fits else "inconsistent"
+    about: dict[str, Any] = {"printed": printed, "paper": paper, "data": data, "measured": _shares(measured)}
+    if names:
+        about |= {"on": measured[0].on, "n": measured[0].n, "numbers": names}
+    if unlike := _unlike(claim, data, sides):
+        return about | unlike
+    sign, text, n, why = _RELATIONS[claim.relation](claim, measured)
+    direction = _direction(sign, claimed)
+    about |= {"measured": text, "n": n, "why": why}
     if claim.relation == "same_bytes":
-        known |= {"data": "none", "on": "this code, whatever the data"}
-    if data == "official" or claim.relation == "same_bytes":
-        undecided = here.sign == 0 and claim.relation in ("margin", "order") and expected
-        word = "agrees" if here.sign == expected else "undecided" if undecided else "differs"
-        if word == "differs" and not expected:
-            known["measured"] += f", {_DIRECTIONS[True][here.sign]}"
-        return ClaimVerdict(**known, verdict=word)
-    direction = "as printed" if here.sign == expected else _DIRECTIONS[expected == 0][here.sign]
-    known["why"] = "measured on generated data alone, which give a direction and decide nothing"
-    return ClaimVerdict(**known, verdict="undecided", direction=direction)
+        about |= {"data": "none", "on": "this code, whatever the data"}
+    elif data == "generated":
+        why = "measured on generated data alone, which give a direction and decide nothing"
+        return about | {"verdict": "undecided", "direction": direction, "why": why}
+    word = {"as printed": "agrees", "no difference": "undecided"}.get(direction, "differs")
+    if word == "differs" and not claimed:
+        about["measured"] = f"{text}, {direction}"
+    return about | {"verdict": word}
 
 
-def _unlike(claim: Claim, sides: list[Measured | None], data: Kind) -> Iterator[str]:
-    """Yield, for each number and system of a relation, why it is not compared like with like."""
-    known, unlike = published().systems, False
+def _direction(sign: int, claimed: int) -> str:
+    """Compare a measured sign with the one that a relation claims, which is 0 for the level of a number."""
+    if sign == claimed:
+        return "as printed"
+    if claimed:
+        return "opposite" if sign else "no difference"
+    return f"{'above' if sign > 0 else 'below'} the printed figure"
+
+
+def _unlike(claim: Claim, data: Kind, sides: Sides) -> dict[str, str]:
+    """The verdict on a relation that does not compare like with like, with the reason; else nothing."""
+    known, number = published(), claim.numbers[0]
+    if claim.rival and (rival := known.systems[claim.rival]).sees != (input_ := reads(PAPER, number)):
+        there = f"{data} data" if sides[0] else "not measured"
+        split = f"{rival.title}: reads {rival.sees}; split {known.split(number, claim.rival)}"
+        on, why = f"different inputs: {rival.title} reads {rival.sees}", f"{number}: reads {input_}, {there}"
+        return {"verdict": "not compared", "on": on, "why": f"{why}; {split}"}
+    reasons, others = list[str](), list[str]()
     for number, side in zip(claim.numbers, sides, strict=True):
-        model, input_ = known[own(number)].model, reads(PAPER, number)
+        model = known.systems[own(number)].model
         if side and model.lower() not in side.by.lower():
-            yield f"{number}: {side.by or 'no model'} answered, not {model} as in the paper"
-        elif claim.rival and known[claim.rival].sees != input_:
-            unlike = True
-            yield f"{number}: reads {input_}, {f'{data} data' if side else 'not measured'}"
-    if unlike:
-        of, split = known[claim.rival], published().split(claim.numbers[0], claim.rival)
-        yield f"{of.title}: reads {of.sees}; split {split}"
+            others.append(side.by)
+            reasons.append(f"{number}: {side.by or 'no model'} answered, not {model} as in the paper")
+    on = f"another model: {', '.join(filter(None, dict.fromkeys(others)))}"
+    if missing := [number for number, side in zip(claim.numbers, sides, strict=True) if not side]:
+        on, reasons = "no data for a number", reasons or [f"no data for {', '.join(missing)}"]
+    return {"verdict": "not measured", "on": on, "why": "; ".join(reasons)} if reasons else {}
 
 
 def _shares(sides: list[Measured]) -> str:
     return "; ".join(f"{share(side.correct, side.n)} of {side.n:,}" for side in sides)
 
 
-def _printed(claim: Claim) -> tuple[Fits | None, str, int]:
+def _printed(claim: Claim) -> tuple[bool | None, str, int]:
     """Tell whether the paper's figures obey a relation; its printed form; and the sign that it claims."""
     if claim.relation == "same_bytes":
         return None, "the same bytes", 1
-    first, *others = claim.names
-    figures = [published().accuracies(number).get(own(number)) for number in claim.numbers]
-    if claim.rival:
-        figures.append(published().accuracies(first).get(claim.rival))
-    values = [figure.value for figure in figures if figure]
+    figures = _figures(claim)
     if claim.relation == "order":
-        text = " < ".join(figure.printed for figure in figures if figure)
-        return _word(values == sorted(values)) if all(figures) else None, text, 1
-    if not others:
-        return _interval(first), f"{figures[0].printed} %" if figures[0] else "", 0
-    if not all(figures):
+        values = [figure.value for figure in figures]
+        fits = values == sorted(values) if len(values) == len(claim.names) else None
+        return fits, " < ".join(figure.printed for figure in figures), 1
+    if len(claim.names) == 1:
+        return _interval(claim.names[0]), f"{figures[0].printed} %" if figures else "", 0
+    if (margin := _printed_margin(claim)) is None:
         return None, "no figure", 1
-    apart, number = values[0] - values[1], published().number(first)
-    size = number and number.figures.get(f"{MINUS}{others[0]}")
-    text = f"{size.value if size else apart:+.2f} pp"
-    return _word(size is None or abs(size.value - apart) < _ROUNDED), text, 1 if apart > 0 else -1
+    size, apart = margin
+    return abs(size - apart) < _ROUNDED, f"{size:+.2f} pp", 1 if apart > 0 else -1
 
 
-def _word(fits: bool) -> Fits:
-    return "consistent" if fits else "inconsistent"
+def _figures(claim: Claim) -> list[Figure]:
+    """The accuracies that the paper prints of a relation's numbers and of its rival."""
+    first, *_ = claim.names
+    sides = [(name, own(name)) for name in claim.numbers] + [(first, claim.rival)] * bool(claim.rival)
+    figures = (published().accuracies(number).get(who) for number, who in sides)
+    return [figure for figure in figures if figure]
 
 
-def _interval(number: str) -> Fits | None:
+def _printed_margin(claim: Claim) -> tuple[float, float] | None:
+    """A margin in percentage points, as printed or else that of its figures; and that of its figures."""
+    first, second = claim.names
+    figures, number = _figures(claim), published().number(first)
+    if len(figures) < 2 or number is None:
+        return None
+    apart = figures[0].value - figures[1].value
+    size = number.figures.get(f"{MINUS}{second}")
+    return size.value if size else round(apart, 2), apart
+
+
+def _interval(number: str) -> bool | None:
     """Tell whether a printed interval is Wilson's for a count that gives the printed accuracy."""
     of = published().number(number)
     if of is None or of.n is None or f"{PAPER}/low" not in of.figures:
@@ -311,10 +316,10 @@ def _interval(number: str) -> Fits | None:
     middle, reach = round(of.figures[PAPER].value * of.n / 100), of.n // 10_000 + 1
     near = range(max(middle - reach, 0), middle + reach + 1)
     counts = [count for count in near if f"{100 * count / of.n:.2f}" == of.figures[PAPER].printed]
-    return _word(any(tuple(round(100 * edge, 2) for edge in wilson(c, of.n)) == wanted for c in counts))
+    return any(tuple(round(100 * edge, 2) for edge in wilson(c, of.n)) == wanted for c in counts)
 
 
-def _margin(claim: Claim, sides: list[Measured]) -> _Here:
+def _margin(claim: Claim, sides: list[Measured]) -> Here:
     if len(sides) == 2:
         return _apart(claim, *sides)
     (side,), number, known = sides, claim.numbers[0], published()
@@ -324,10 +329,10 @@ def _margin(claim: Claim, sides: list[Measured]) -> _Here:
     if not claim.rival:
         text = f"{share(side.correct, side.n)} [{low:.2f}, {high:.2f}]"
         place = {1: "below", -1: "above"}.get(sign, "in")
-        return _Here(sign, text, side.n, f"the printed {figure:.2f} % lies {place} the interval")
+        return sign, text, side.n, f"the printed {figure:.2f} % lies {place} the interval"
     text = f"{100 * side.correct / side.n - figure:+.2f} pp [{low - figure:+.2f}, {high - figure:+.2f}]"
     split = f"{known.systems[claim.rival].title}'s figure is of split {known.split(number, claim.rival)}"
-    return _Here(sign, text, side.n, split)
+    return sign, text, side.n, split
 
 
 def _paired(first: Measured, second: Measured) -> tuple[Comparison, int]:
@@ -337,38 +342,40 @@ def _paired(first: Measured, second: Measured) -> tuple[Comparison, int]:
     return pair, (1 if pair.first_only > pair.second_only else -1) if sure else 0
 
 
-def _apart(claim: Claim, first: Measured, second: Measured) -> _Here:
+def _apart(claim: Claim, first: Measured, second: Measured) -> Here:
     pair, sign = _paired(first, second)
     if pair.difference is None or pair.newcombe is None or pair.mcnemar is None:
-        return _Here(0, _shares([first, second]), 0, "the two were not asked the same questions")
-    text = f"{100 * pair.difference:+.2f} pp {bracketed(*pair.newcombe)}"
+        return 0, _shares([first, second]), 0, "the two were not asked the same questions"
+    (low, high), why = pair.newcombe, "paired: Newcombe's interval, McNemar's exact p"
+    text = f"{100 * pair.difference:+.2f} pp {bracketed(low, high)}"
     text += f", {pair.first_only} : {pair.second_only}, p {pair.mcnemar:.2g}"
-    size, why = _printed(claim)[1].removesuffix(" pp"), "paired: Newcombe's interval, McNemar's exact p"
-    if size[:1] in "+-":
-        low, high = pair.newcombe
-        why += f"; the printed size lies {_INSIDE[low <= float(size) / 100 <= high]} the interval"
-    return _Here(sign, text, pair.n, why)
+    if margin := _printed_margin(claim):
+        place = "in" if low <= margin[0] / 100 <= high else "outside"
+        why += f"; the printed size lies {place} the interval"
+    return sign, text, pair.n, why
 
 
-def _order(claim: Claim, sides: list[Measured]) -> _Here:
+def _order(claim: Claim, sides: list[Measured]) -> Here:
     pairs = [_paired(better, worse) for worse, better in pairwise(sides)]
     signs, text = {sign for _, sign in pairs}, share(sides[0].correct, sides[0].n)
     for (pair, sign), side in zip(pairs, sides[1:], strict=True):
         text += f" {'≈<>'[sign]} {share(side.correct, side.n)}"
         text += f" (p {pair.mcnemar:.2g})" if not sign and pair.mcnemar is not None else ""
     sign = -1 if -1 in signs else int(signs == {1})
-    return _Here(sign, text, sides[0].n, "each against the number before it, by McNemar's exact p")
+    return sign, text, sides[0].n, "each against the number before it, by McNemar's exact p"
 
 
-def _same_bytes(claim: Claim, sides: list[Measured]) -> _Here:
+def _same_bytes(claim: Claim, sides: list[Measured]) -> Here:
     first, second = (side.answers() for side in sides)
     same = sum(first[key] == second.get(key) for key in first)
     text = f"{same:,} of {len(first):,} answers, and their logs, are the same in two stages"
-    why = "`substrate verify` computes every result again"
-    return _Here(int(same == len(first) > 0), text, len(first), why)
+    sign = 1 if same == len(first) > 0 else -1
+    return sign, text, len(first), "`substrate verify` computes every result again"
 
 
-_RELATIONS: Mapping[str, Callable[[Claim, list[Measured]], _Here]] = {
+Here = tuple[int, str, int, str]
+"""A relation as measured on one kind of data: its sign (-1, 0 or 1), its text, n, and a remark."""
+_RELATIONS: Mapping[str, Callable[[Claim, list[Measured]], Here]] = {
     "margin": _margin,
     "order": _order,
     "same_bytes": _same_bytes,

@@ -66,10 +66,8 @@ def compared_cell(score: Score, system: str, named: bool = False) -> str:
         named: whether to add the system's name.
     """
     reason = why_not(score, system)
-    if reason == NOT_REPORTED:
-        return NOT_REPORTED
     if reason:
-        return f"not compared: {reason}"
+        return reason if reason == NOT_REPORTED else f"not compared: {reason}"
     rival = f" vs. {published().systems[system].title}" if named else ""
     return f"{difference(score, system):+.2f} pp{rival}"
 

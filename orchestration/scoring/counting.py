@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -126,30 +126,25 @@ def line_count(path: Path) -> int:
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
-    names = list(names)
-    units = {name: metrics[name].units(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
-    totals = _added(((unit.subset, name), unit) for name, of in units.items() for unit in of)
-    counts: dict[str, tuple[int, int]] = {}
+    rows, counts = list(graded_rows(answers)), dict[str, tuple[int, int]]()
     for name in names:
-        wanted, metric = split_name(name)
-        cells = [totals[key] for key in totals if key[1] == metric and wanted in ("", "mean", key[0])]
-        counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
+        metric = metrics[split_name(name)[1]]
+        counts[name] = total(metric.units(row for row in rows if counts_for(row, name)))
     return counts
+
+
+def total(units: Iterable[Unit]) -> tuple[int, int]:
+    """Add up the right answers and the totals of some units."""
+    units = list(units)
+    return sum(unit.right for unit in units), sum(unit.n for unit in units)
 
 
 def scene_counts(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
     """Right answers and total of each scene, which questions share; scenes without a total are left out."""
-    totals = _added(((unit.subset, unit.key[0]), unit) for unit in metric.units(rows))
-    return [(right, n) for right, n in totals.values() if n]
-
-
-def _added(units: Iterable[tuple[tuple[str, str], Unit]]) -> Mapping[tuple[str, str], tuple[int, int]]:
-    """The right answers and totals of some units, added up by the keys before them."""
-    totals = defaultdict[tuple[str, str], tuple[int, int]](lambda: (0, 0))
-    for key, unit in units:
-        right, n = totals[key]
-        totals[key] = right + unit.right, n + unit.n
-    return totals
+    scenes = defaultdict[tuple[str, str], list[Unit]](list)
+    for unit in metric.units(rows):
+        scenes[unit.subset, unit.key[0]].append(unit)
+    return [(right, n) for right, n in map(total, scenes.values()) if n]
 
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
@@ -189,11 +184,9 @@ def compared(
     first: str, second: str, of_first: Mapping[Any, bool], of_second: Mapping[Any, bool]
 ) -> Comparison:
     """Compare two sets of outcomes on the keys that they share."""
-    cells = [0, 0, 0, 0]
-    for key in of_first.keys() & of_second.keys():
-        cells[2 * (not of_first[key]) + (not of_second[key])] += 1
-    table = cells[0], cells[1], cells[2], cells[3]
-    first_only, second_only = table[1:3]
+    cells = Counter((of_first[key], of_second[key]) for key in of_first.keys() & of_second.keys())
+    first_only, second_only = cells[True, False], cells[False, True]
+    table = cells[True, True], first_only, second_only, cells[False, False]
     if not any(table):
         return Comparison(first, second, *table, None, None, None)
     low, high = (round(bound, _DIGITS) for bound in newcombe_paired(*table))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.scoring.counting import Metric, Unit, compared
+from orchestration.scoring.counting import Metric, Unit, compared, total
 from orchestration.scoring.formatting import share
 from substrate.domains.rows import Row
 
@@ -39,18 +39,11 @@ def constants(rows: Sequence[Row]) -> Mapping[str, str]:
     return YES_OR_NO | {f"always the majority, “{most}”": most}
 
 
-def counted(
-    rows: Sequence[Row], metric: Metric, answers: Mapping[str, str]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the name, right answers and total of each constant answer, as a metric counts them."""
-    for name, answer in answers.items():
-        yield name, *total([always(row, answer) for row in rows], metric)
-
-
-def total(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
-    """The right answers and total of some rows, as a metric counts them."""
-    units = [*metric.units(rows)]
-    return sum(unit.right for unit in units), sum(unit.n for unit in units)
+def counted(rows: Sequence[Row], metric: Metric, answers: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """Count, by its name, the right answers and the total of each constant answer."""
+    return {
+        name: total(metric.units(always(row, answer) for row in rows)) for name, answer in answers.items()
+    }
 
 
 def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> tuple[str, str]:
@@ -63,7 +56,7 @@ def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]
         name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()
     }
     ways |= others
-    totals = {name: total(of, metric) for name, of in ways.items()}
+    totals = {name: total(metric.units(of)) for name, of in ways.items()}
     name = max(totals, key=lambda way: totals[way][0] / totals[way][1] if totals[way][1] else 0.0)
     right, n = totals[name]
     return (f"{share(right, n)} {name}", _paired(rows, ways[name], metric)) if n else ("", "")

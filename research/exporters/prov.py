@@ -99,7 +99,7 @@ def make_provenance(
 ) -> dict[str, Any]:
     """The traces of all numbers as PROV-O."""
     stages = {stage.name: stage for stage in described}
-    lineage = Lineage(workspace, stages, known=stages)
+    lineage = Lineage(workspace, stages)
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
     ways = [trace_number(lineage, number, rows=False) for number in numbers]
     write_prov(lineage, ways, prov)

@@ -35,15 +35,13 @@ def quota(scene_index: int) -> dict[Subset, int]:
     75618
     """
     place = scene_index % VALIDATION_SCENES
-    shares: dict[Subset, int] = {
-        kind: _share(total, VALIDATION_SCENES, place) for kind, total in VALIDATION_QUESTIONS.items()
-    }
-    told = _share(FUTURES, VALIDATION_SCENES, place)
-    shares["predictive"] = (
-        _share(VALIDATION_QUESTIONS["predictive"], FUTURES, place * FUTURES // VALIDATION_SCENES)
-        if told
-        else 0
-    )
+    has_future = _share(FUTURES, VALIDATION_SCENES, place)
+    shares: dict[Subset, int] = {}
+    for kind, total in VALIDATION_QUESTIONS.items():
+        if kind != "predictive":
+            shares[kind] = _share(total, VALIDATION_SCENES, place)
+        else:
+            shares[kind] = has_future and _share(total, FUTURES, place * FUTURES // VALIDATION_SCENES)
     return shares
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from commands import invoke, printed
 
-from orchestration.lineage.listing import Hit, Listing
+from orchestration.lineage.listing import Listing
 from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -172,5 +172,5 @@ def test_a_figure_hits_what_was_measured_to_the_digits_that_tables_print(project
     path = project / "artifacts/sample/scores" / score_file("clevrer/predictive/per_question")
     path.write_bytes(msgspec.json.encode(score("clevrer/predictive/per_question", 176, 373, "generated")))
     listing = Listing(open_workspace("sample"))
-    assert listing.find("47.18") == [Hit("clevrer/predictive/per_question", "measured")]
+    assert listing.find("47.18") == ["clevrer/predictive/per_question"]
     assert listing.find("47.19") == [], "176 of 373 is 47.18"

@@ -70,8 +70,7 @@ def test_names_with_markup_in_report_and_previews(reproduced: Path, tmp_path: Pa
     assert "&lt;script&gt;alert" in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page
-    named = [name for name, stage in STAGES.items() if stage.pinned_by != "nothing"]
-    lineage = Lineage(workspace, named)
+    lineage = Lineage(workspace, STAGES)
     ways = [trace_number(lineage, "twin/joint", rows=False)]
     write_prov(lineage, ways, tmp_path / "prov.ttl")
     list(ox.parse(path=tmp_path / "prov.ttl"))

@@ -18,7 +18,7 @@ from projects import pages
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import read_records
-from orchestration.lineage.explain import Input, answered
+from orchestration.lineage.explain import answered
 from orchestration.project import open_workspace
 from orchestration.rendering.page import label, number_page, templates
 from orchestration.rendering.report import write_report
@@ -202,7 +202,7 @@ def test_the_steps_are_those_that_explain_prints(reproduced: Path) -> None:
     why = explained(reproduced / REPORT, "clevrer")
     first = next(name for name in why if name.startswith("descriptive/"))
     name = f"clevrer/{first.partition('/')[2]}"
-    printed = answered(name, Input(opened=open_workspace("sample"))).explanation
+    printed = answered(name, open_workspace("sample")).explanation
     macros: Any = templates().globals["macros"]
     assert str(macros.steps(printed)) in why[first]
     assert f"substrate explain {name}" in why[first]

@@ -98,6 +98,8 @@ def test_another_model_measures_nothing_and_another_input_is_not_compared() -> N
     rival = decided("comphy_over_pcr", generated={"comphy/factual/per_question": share(3, 9)})
     assert "comphy/factual/per_question: reads annotations, generated data" in rival.why
     assert "PCR: reads pixels; split test" in rival.why
+    alike = decided("babi_under_memn2n")
+    assert (alike.verdict, alike.on) == ("not measured", "no data for a number"), "both read text"
 
 
 def test_the_papers_own_figures_are_judged_apart() -> None:
