@@ -30,9 +30,9 @@ from substrate.base.files import clear_leftovers, replacing
 ROWS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
 
 
-def one_row(place: int) -> list[dict[str, Any]]:
-    """The row of a place."""
-    return [{NUMBER: place, "lines": ["a"]}]
+def one_row(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The row of a number."""
+    return [{NUMBER: given[NUMBER], "lines": ["a"]}]
 
 
 def main() -> None:
@@ -58,8 +58,7 @@ def use(settings: Spark) -> None:
         rows = session.read.schema(f"{NUMBER} long, text string").parquet(str(file))
         lists = rows.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list("text")).alias("lines"))
         lists.join(sql.broadcast(rows), NUMBER).toArrow()
-    names = [str(number) for number in numbers]
-    gathered(session, numbers, one_row, lambda row: [row], ROWS, numbers, stage="", names=names)
+    gathered(session, one_row, ROWS, [str(number) for number in numbers], stage="")
     session.stop()
     for process in psutil.Process().children():
         if process.name() == "java":

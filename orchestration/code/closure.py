@@ -265,9 +265,8 @@ def _runs(module: str) -> tuple[set[Place], list[str]]:
     """The statements of a module that have an effect when it is imported, and the modules imported then."""
     if module not in paths():
         return set(), []
-    statements = module_of(module).statements
     # An import inside a function runs when the function does.
-    run = (statement for statement in statements if not statement.uses or statement.runs)
+    run = (statement for statement in module_of(module).statements if not statement.uses or statement.runs)
     sources = (source for statement in run for source in statement.imports)
     whole = (name for source in sources for name in (source.partition(":")[0], source.replace(":", ".")))
     imported = dict.fromkeys([*filter(paths().__contains__, whole), module.rpartition(".")[0]])
@@ -290,11 +289,6 @@ def _lines(places: frozenset[Place]) -> tuple[list[str], dict[str, list[str]]]:
 
 
 @cache
-def _boxes() -> dict[str, Path]:
-    return {path.stem: path for path in (ROOT / "tboxes").glob("*.ttl")}
-
-
-@cache
 def _loads_boxes(module: str) -> bool:
     sources = (source for statement in module_of(module).statements for source in statement.imports)
     return any(source.endswith(":TBox") for source in sources)
@@ -304,9 +298,10 @@ def _loads_boxes(module: str) -> bool:
 def _data_files(place: Place) -> tuple[Path, ...]:
     """The TBoxes and the files next to a module that a statement names."""
     texts, folder = place.statement.texts, paths()[place.module].parent
-    beside = (folder / text for text in texts if "." in text and not text.endswith(".py"))
-    boxes = (_boxes()[text] for text in texts if text in _boxes() and _loads_boxes(place.module))
-    return *(path for path in beside if path.is_file()), *boxes
+    named = [folder / text for text in texts if "." in text and not text.endswith(".py")]
+    if _loads_boxes(place.module):
+        named += [ROOT / "tboxes" / f"{text}.ttl" for text in texts]
+    return tuple(filter(Path.is_file, named))
 
 
 def _inside(value: Any) -> Iterator[Any]:

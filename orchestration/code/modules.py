@@ -21,6 +21,8 @@ from types import CodeType
 from typing import Any
 
 import msgspec
+import pyoxigraph as ox
+import yaml
 
 from substrate.base.inputs import NOT_JSON
 
@@ -89,13 +91,10 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
     body = [statement for statement in tree.body if not _not_on_import(statement)]
     parted = [part for statement in body for part in _parted(statement)]
     own = {name for statement in parted for name in _bound(statement)}
-    others = {
-        name
-        for part in parted
-        if isinstance(part, _IMPORTING) and not is_ours(next(_sources(part, home)))
-        for name in _bound(part)
-    }
-    return Module(tuple(_statement(part, own, own - others, home) for part in parted), lambdas)
+    imports = [part for part in parted if isinstance(part, _IMPORTING)]
+    foreign = [_bound(part) for part in imports if not is_ours(next(_sources(part, home)))]
+    ours = own.difference(*foreign)
+    return Module(tuple(_statement(part, own, ours, home) for part in parted), lambdas)
 
 
 def _not_on_import(statement: ast.stmt) -> bool:
@@ -273,22 +272,15 @@ def _content(suffix: str, data: bytes) -> bytes:
     read = _READ.get(suffix)
     try:
         return "\n".join(read(data.decode())).encode() if read else data
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, yaml.YAMLError):
         return data
 
 
 def _yaml(text: str) -> Iterator[str]:
-    import yaml
-
-    try:
-        yield repr(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    except yaml.YAMLError as error:
-        raise ValueError(text) from error
+    yield repr(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 def _turtle(text: str) -> Iterator[str]:
-    import pyoxigraph as ox
-
     names: dict[str, str] = {}
     parser = ox.parse(text, ox.RdfFormat.TURTLE)
     for quad in parser:

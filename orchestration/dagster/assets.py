@@ -20,18 +20,14 @@ from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.stages.making import make
 from orchestration.workspace.folders import Workspace
 
-OWNERS = ["team:reproduction"]
-_CHANGED: Any = (
-    dg.AutomationCondition.missing().newly_true()
-    | dg.AutomationCondition.code_version_changed()
-    | dg.AutomationCondition.any_deps_match(dg.AutomationCondition.data_version_changed())
+_CHANGED: Any = dg.AutomationCondition.code_version_changed() | dg.AutomationCondition.any_deps_match(
+    dg.AutomationCondition.data_version_changed()
 )
 STALE: dg.AutomationCondition[Any] = (
-    _CHANGED.since_last_handled()
-    & ~dg.AutomationCondition.any_deps_missing()
-    & ~dg.AutomationCondition.any_deps_in_progress()
-    & ~dg.AutomationCondition.in_progress()
-).with_label("its code or its inputs changed")
+    dg.AutomationCondition.eager()
+    .replace("any_deps_updated", _CHANGED)
+    .with_label("its code or its inputs changed")
+)
 """The condition on which Dagster runs a stage by itself. The run skips it if the ledger has its inputs."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
@@ -61,7 +57,7 @@ def _asset(every: Stages, declared: Stage, stages_of_run: StagesOfRun) -> dg.Ass
         tags=tags_of(declared),
         kinds={declared.benchmark, *declared.kinds},
         description=declared.about,
-        owners=OWNERS,
+        owners=["team:reproduction"],
         code_version=version_of(declared.code),
         retry_policy=RETRIES if "spark" in declared.kinds else None,
         # Only a person may start a stage that sends requests to a language model.

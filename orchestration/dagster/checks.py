@@ -15,7 +15,7 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
+from orchestration.benchmarks.benchmark import Data, Interpreted, Logger
 from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.differences import causes, differences, with_code
@@ -23,7 +23,7 @@ from orchestration.ledger.digests import digests
 from orchestration.ledger.drift import compare_results
 from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
 from orchestration.ledger.soundness import of_pins, require_sound
-from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
+from orchestration.registry import INTERPRETED, LOGGERS, STUDIES
 from orchestration.rendering.drift import change_lines, fenced
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
@@ -35,6 +35,7 @@ from orchestration.studies.study import Part, Study, counted, parts_of, totals
 from orchestration.workspace.folders import ANSWERS, Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_index
+from substrate.base import words
 from substrate.rules.tbox import TBox
 
 LISTED = 20
@@ -62,17 +63,16 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
     """Compare two independent counts of the same truth: if they differ, one is wrong, and no score means
     anything.
     """
-    rows = list(rows_of(resource.open().answers(benchmark.name)))
+    workspace = resource.open()
+    rows = list(rows_of(workspace.answers(benchmark.name)))
     apart = [benchmark.answer_name(row) for row in rows if not row.correct]
-    more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
     text = f"replay and oracle agree on {len(rows)} arms"
     if apart:
-        named = f"{', '.join(apart[:10])}{more}"
-        text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
+        text = f"replay and oracle differ on {len(apart)} of {len(rows)} arms; `substrate explain {apart[0]}`"
     counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
-    # No questions and no differences is not agreement.
-    passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
-    return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
+    # No answers and no differences is not agreement.
+    asked = line_count(workspace.logs(benchmark.logger.name).index) > 0
+    return dg.AssetCheckResult(passed=bool(rows) == asked and not apart, metadata=counted, description=text)
 
 
 def _as_pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
@@ -88,9 +88,7 @@ def _as_pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         changed, why = _differing(stage, resource, data)
         if not changed:
             # A result that was compared with nothing is not as pinned; it stops no run either.
-            compared = changed is not None
-            level = severity if compared else WARN
-            return dg.AssetCheckResult(passed=compared, severity=level, description=why)
+            return dg.AssetCheckResult(passed=changed is not None, severity=WARN, description=why)
         opened = resource.open()
         details, metadata = _drift(opened, stages, stage)
         remedy = ". `substrate verify` shows what changed, `substrate accept REASON` pins it"
@@ -101,12 +99,12 @@ def _as_pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         metadata["report"] = dg.MetadataValue.asset(asset_key("report/html", opened.settings.profile))
         return dg.AssetCheckResult(passed=False, severity=severity, description=sentence, metadata=metadata)
 
-    about = (
-        "The results are as pinned. A difference is an error that stops the run where CI is "
-        f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
+    if data:
+        return _check(stage, "pinned", "The input data are as pinned.", judge, blocking=True)
+    here = "an error, which stops the run, since CI is set" if stops else "a warning; with CI set, an error"
+    return _check(
+        stage, "drift", f"The results are as pinned. A difference is {here}.", judge, blocking=stops
     )
-    name, about = ("pinned", "The input data are as pinned.") if data else ("drift", about)
-    return _check(stage, name, about, judge, blocking=stops)
 
 
 def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dict[str, Any]]:
@@ -123,21 +121,16 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dic
     changes = with_code(workspace.root, workspace.settings.profile, pinned, now)
     why = [str(cause) for cause in causes(changes, now)]
     counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
-    details = ""
-    if apart:
-        first, *others = apart
-        counted = " and ".join(f"{n:,} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items())
-        more = f", and {len(others):,} more" if others else ""
-        verb = "differ" if others else "differs"
-        details = f". {counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+    first, *others = apart
+    numbers = " and ".join(words.counted(n, kind) for kind, n in counts.items())
+    verb, more = ("differ", f", and {len(others):,} more") if others else ("differs", "")
+    details = f". {numbers} {verb}: {first.what}: {first.old} -> {first.new}{more}"
     if why:
         details += f"; because {'; '.join(why)}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
     lines = change_lines(compare_results(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
-    metadata["because"] = "\n".join(why) or "not known"
-    if rows:
-        metadata["differences"] = dg.MetadataValue.table(rows)
+    metadata |= {"because": "\n".join(why) or "not known", "differences": dg.MetadataValue.table(rows)}
     if lines:
         metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
     return details, metadata
@@ -188,12 +181,6 @@ def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetChec
     return dg.AssetCheckResult(passed=not wrong, description=text, metadata=count)
 
 
-def _asked(workspace: Workspace, source: Source) -> set[str]:
-    """The scenes of a profile's data that have questions."""
-    files = files_of(workspace, source)
-    return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
-
-
 def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Check that each question asked again has a row under each condition, and that there are some rows."""
     workspace, source = resource.open(), part.base.source
@@ -217,19 +204,16 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     if workspace.experiment and files_of(workspace, logger.source):
         ensure_logs(workspace, logger, f"{logger.name}/logs")
     logs = workspace.logs(logger.name)
-    count = sum(1 for _ in read_index(logs.index))
-    step = max(1, count / SAMPLE)
-    places = {int(place * step) for place in range(min(SAMPLE, count))}
-    sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
+    names = [entry.name for entry in read_index(logs.index)]
+    sample = names[:: max(1, len(names) // SAMPLE)][:SAMPLE]
     tbox, faults = TBox.load(logger.shapes), dict[str, str]()
     for name in sample:
         log = logs.read(name)
         if violations := tbox.validate(log.state(), log):
             more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
             faults[name] = f"{violations[0]}{more}"
-    text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
-    if faults:
-        text = "; ".join(f"{name}: {what}" for name, what in faults.items())
+    text = "; ".join(f"{name}: {what}" for name, what in faults.items())
+    text = text or f"{len(sample)} of {len(names)} logs conform to tboxes/{logger.shapes}.ttl"
     return dg.AssetCheckResult(passed=not faults, description=text, metadata={"sample": sample})
 
 
@@ -237,7 +221,7 @@ def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg
     """Every check of some stages, or of the stages that a run takes."""
     parts = parts_of(STUDIES)
     for stage in map(stages.__getitem__, stages if among is None else among):
-        benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
+        benchmark, step = INTERPRETED.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by != "nothing":
             yield _as_pinned(stages, stage)
         if stage.name in parts:
@@ -248,12 +232,9 @@ def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg
         if step == "logs" and logger and logger.shapes:
             about = "A sample of event logs conforms to the SHACL shapes of the TBox."
             yield _check(stage, "shapes", about, partial(_shapes, logger))
-        if benchmark is None:
-            continue
-        interpreted = INTERPRETED.get(benchmark.name)
-        if step == "answers" and interpreted and benchmark.whole.together:
+        if step == "answers" and benchmark and benchmark.whole.together:
             about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
-            yield _check(stage, "golds_agree", about, partial(_golds_agree, interpreted), blocking=True)
-        if step == "scores" and interpreted and interpreted.declared:
+            yield _check(stage, "golds_agree", about, partial(_golds_agree, benchmark), blocking=True)
+        if step == "scores" and benchmark and benchmark.declared:
             about = "The paper's n on official data, the profile's declared size on generated data."
-            yield _check(stage, "counts", about, partial(_counts, interpreted), blocking=True)
+            yield _check(stage, "counts", about, partial(_counts, benchmark), blocking=True)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
 import msgspec
@@ -28,25 +27,12 @@ _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
-class Key(NamedTuple):
-    """A key of ``params.yaml`` that a form can set.
-
-    Attributes:
-        schema: Dagster's schema of its values.
-        about: the limits of its values, and its description in the settings.
-        value: the value in the file.
-    """
-
-    schema: Any
-    about: str
-    value: Any
-
-
 class FormError(dg.DagsterInvalidConfigError):
     """A rejected form, with the fault and the remedy."""
 
 
-def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tuple[str, Key]]:
+def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tuple[str, tuple[dg.Field, Any]]]:
+    """Yield the keys that a form can set, each with its field and its value in the file."""
     if isinstance(type_, types.Metadata):
         about = (type_.extra_json_schema or {}).get("description", about)
         type_ = type_.type
@@ -60,7 +46,8 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tupl
         for key, item in value.items():
             yield from _keys(type_.value_type, item, f"{name}.{key}", about)
     elif schema := _schema(type_):
-        yield name, Key(schema, _limits(type_) + about, value)
+        about = f"{_limits(type_)}{about}\n\nIn {PARAMETERS_FILE}: {_text(value)}"
+        yield name, (_optional(schema, about), value)
 
 
 def _schema(type_: types.Type) -> Any:
@@ -97,17 +84,8 @@ def _limits(type_: types.Type) -> str:
     return f"{', '.join(limits).capitalize()}. " if limits else ""
 
 
-def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
-    """Read the parameters of a file and their keys; cached, because every job needs them."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        data = b""  # the parser reports why the file cannot be read
-    return _parsed(path, data)
-
-
-@lru_cache(maxsize=1)
-def _parsed(path: Path, _: bytes) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
+def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, tuple[dg.Field, Any]]]:
+    """Read the parameters of a file, and their keys."""
     raw = read_parameters(path)
     return raw, dict(_keys(types.type_info(SETTINGS), raw, "", ""))
 
@@ -119,10 +97,7 @@ def form_of(path: Path) -> dict[str, dg.Field]:
         ParameterError: the file cannot be read as parameters.
     """
     raw, keys = _known(path)
-    set_ = {
-        name: _optional(key.schema, f"{key.about}\n\nIn {PARAMETERS_FILE}: {_text(key.value)}")
-        for name, key in keys.items()
-    }
+    set_ = {name: field for name, (field, _) in keys.items()}
     named = "The name of the experiment that other values make; made from them unless given."
     forced = "Run every stage, although nothing it depends on has changed."
     return {
@@ -167,7 +142,7 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
         hint = f"Take a key that the form offers for profile {profile}; others are set in {PARAMETERS_FILE}"
         raise ParameterError("cannot be set here", where=(path, key), hint=hint)
     # Dagster passes the keys in no fixed order.
-    return [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key].value]
+    return [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key][1]]
 
 
 def form_resource() -> dg.ResourceDefinition:

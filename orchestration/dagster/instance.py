@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,10 +105,7 @@ def _opened(root: Path, home: Path) -> dg.DagsterInstance:
 
 def _set_aside(home: Path) -> Path:
     """Move damaged databases out of the way; return their new folder."""
-    number = 1
-    while (aside := home / f"damaged-{number}").exists():
-        number += 1
-    aside.mkdir()
+    aside = Path(tempfile.mkdtemp(prefix="damaged-", dir=home))
     for name in DATABASES:
         if (home / name).exists():
             (home / name).rename(aside / name)

@@ -43,28 +43,21 @@ def _holds_records(home: Path) -> bool:
 
 
 def own_runs(
-    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus], *, alike: bool = False
+    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus]
 ) -> Iterator[dg.DagsterRun]:
     """Yield the runs of a project, newest first.
 
     A run may lack the tag: an earlier version left it, or it was launched in the UI and has not begun. It is
     the project's if it lies in the project's own folder, or if its code location is the project's here.
-
-    Args:
-        alike: whether a run without tag and code location is the project's too, if the folder of the records
-            has a copy of the project's `dagster.yaml`.
     """
     home, name = Path(instance.root_directory), project_name(root)
     private, tags = is_private(root, home), {} if _holds_records(home) else {PROJECT_TAG: name}
-    files = [folder / "dagster.yaml" for folder in (home, root / ".dagster")]
-    alike = alike and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
     for run in instance.get_runs(dg.RunsFilter(statuses=statuses, tags=tags)):
         if tag := run.tags.get(PROJECT_TAG):
             # A project that was moved or copied took its records along.
             own = tag == name or (private and not _exists(tag))
         else:
-            folder = _folder_of(run)
-            own = private or folder == root.resolve() or (alike and folder is None)
+            own = private or _folder_of(run) == root.resolve()
         if own:
             yield run
 
@@ -93,25 +86,21 @@ def forget_old(instance: dg.DagsterInstance, root: Path) -> None:
         shutil.rmtree(home / "storage" / run.run_id, ignore_errors=True)
 
 
-def close_interrupted(instance: dg.DagsterInstance, root: Path) -> list[str]:
-    """Mark as failed each run of a project whose own process is gone, and return the ids of these runs.
+def close_interrupted(instance: dg.DagsterInstance, root: Path) -> None:
+    """Mark as failed each run of a project whose own process is gone.
 
     If no other process holds the project's lock, none of its runs goes on. Else a run goes on while a process
     that it recorded does; a process that started after the record is another with the same number.
 
     Finished stages of such a run are kept: the next run skips them and continues from there.
     """
-    closed, free, name = list[str](), is_free(root), project_name(root)
-    for run in own_runs(instance, root, _RUNNING, alike=True):
+    free, name = is_free(root), project_name(root)
+    for run in own_runs(instance, root, _RUNNING):
         recorded = _recorded(instance, run.run_id)
         elsewhere = run.tags.get(PROJECT_TAG, name) != name  # its processes cannot be seen from here
-        if not free and (elsewhere or not recorded or any(_lives(*process) for process in recorded)):
-            continue
-        instance.report_run_failed(
-            run, "The run's process was killed. Finished stages are kept; run again to go on from there."
-        )
-        closed.append(run.run_id)
-    return closed
+        if free or not (elsewhere or not recorded or any(_lives(*process) for process in recorded)):
+            why = "The run's process was killed. Finished stages are kept; run again to go on from there."
+            instance.report_run_failed(run, why)
 
 
 def _recorded(instance: dg.DagsterInstance, run_id: str) -> set[tuple[int, float]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import msgspec
 
 from orchestration.rendering.page import number_page
 from orchestration.rendering.tables import read_table
-from orchestration.scoring.comparability import stated
+from orchestration.scoring.comparability import bounded, percent, stated
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import Score, read_metrics
@@ -26,33 +26,10 @@ from orchestration.workspace.folders import ANSWERS
 Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
-_OPEN = 900
-"""The most characters of a Markdown text that the UI shows without a click: it hides a text of 1,000."""
+_LINES = 6
+"""The most numbers of a result in words: the UI hides a Markdown text of 1,000 characters behind a click."""
 _COLUMNS = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
 """The columns of answers that are shown: the page is narrower than a row."""
-_ABOUT = {
-    "scene": "the scene, story, image, target or specification",
-    "question": "the question's name in its scene",
-    "predicted": "the answer that was computed",
-    "expected": "the gold answer",
-    "correct": "true if the computed answer is the gold answer; in counts, the number of these",
-    "subset": "the kind of question, or the condition under which it was asked",
-    "error": "why the question has no answer",
-    "number": "the name of the number, as `substrate trace` takes it",
-    "accuracy": "the share of right answers",
-    "95 % interval": "Wilson's interval of the share",
-    "n": "the number of questions, or of options",
-    "data": "generated, or official with its split",
-    "published": "published figures, each with its system and its input",
-    "name": "the log's name in its benchmark",
-    "log": "SHA-256 of the log's chain",
-    "deltas": "the number of the log's deltas",
-    "source": "the file and record that the log was made from",
-    "file": "the file's path in its folder",
-    "bytes": "the file's size",
-}
-"""The descriptions of columns."""
-_TYPES = {int: "int", float: "float", bool: "bool"}
 
 
 def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
@@ -87,8 +64,8 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
     rows = [
         {
             "number": score.name,
-            "accuracy": "not measured" if score.accuracy is None else f"{score.accuracy:.2%}",
-            "95 % interval": "" if score.wilson is None else f"{score.wilson[0]:.2%} – {score.wilson[1]:.2%}",
+            "accuracy": percent(score),
+            "95 % interval": bounded(score),
             "n": score.n,
             "correct": score.correct,
             "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
@@ -98,24 +75,20 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
     beside = [
         {"number": score.name, "published": stated(score, who)} for score in scores for who in score.published
     ]
-    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
-    names = [score.name.partition("/")[2] for score in scores]
-    if report:
-        folder = report.as_posix()
-        names = [f"[{name}](/{folder}/{number_page(s.name)})" for name, s in zip(names, scores, strict=True)]
-    # The UI cuts a line after some thirty characters, so the result stands first.
-    lines = [
-        f"- **{share(score.correct, score.n)}** {page} of {score.n:,}, {bounds(score.correct, score.n)}"
-        if score.n
-        else f"- not measured: {page}"
-        for page, score in zip(names, scores, strict=True)
-    ]
-    shown = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
-    if len(shown) < len(lines):
-        shown.append(f"- and {len(lines) - len(shown)} more below")
-    result = dg.MetadataValue.md("\n".join(shown))
+    lines: list[str] = []
+    for score in scores[:_LINES]:
+        name = score.name.partition("/")[2]
+        page = f"[{name}](/{report.as_posix()}/{number_page(score.name)})" if report else name
+        # The UI cuts a line after some thirty characters, so the result stands first.
+        counts = f" of {score.n:,}, {bounded(score)}" if score.n else ""
+        lines.append(f"- **{percent(score)}** {page}{counts}")
+    if len(scores) > _LINES:
+        lines.append(f"- and {len(scores) - _LINES} more below")
+    result = dg.MetadataValue.md("\n".join(lines))
     metadata = {"result": result, "preview": _table(rows), "dagster/row_count": len(scores)}
-    return metadata | ({"published": _table(beside)} if beside else {}) | accuracies
+    if beside:
+        metadata["published"] = _table(beside)
+    return metadata | {score.name: score.accuracy for score in scores if score.accuracy is not None}
 
 
 def _of_answers(path: Path) -> Metadata:
@@ -125,7 +98,7 @@ def _of_answers(path: Path) -> Metadata:
     if not total:
         return {}
     by_subset = [
-        {"subset": subset, "accuracy": f"{c[True] / c.total():.2%}", "correct": c[True], "n": c.total()}
+        {"subset": subset, "accuracy": share(c[True], c.total()), "correct": c[True], "n": c.total()}
         for subset, c in counts.items()
     ]
     result = f"**{share(right, total)}** of {total:,} answers are right, {bounds(right, total)}"
@@ -148,7 +121,7 @@ def _of_folder(folder: Path) -> Metadata:
     size = sum(row["bytes"] for row in rows)
     metadata = {"dagster/row_count": len(files), "bytes": size, "preview": _table(rows[:_SHOWN])}
     if (page := folder / "index.html").is_file():
-        metadata |= {"page": dg.MetadataValue.path(page), "link": dg.MetadataValue.url(page.as_uri())}
+        metadata["page"] = dg.MetadataValue.path(page)
         metadata["preview"] = dg.MetadataValue.md(f"[The report]({page.as_uri()})")
     return metadata
 
@@ -166,10 +139,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:
         return "nothing is in it"
     columns = list(dict.fromkeys(key for row in rows for key in row))
     records = [dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows]
-    types = {column: _TYPES.get(type(rows[0].get(column)), "string") for column in columns}
-    described = [dg.TableColumn(name, type_, _ABOUT.get(name)) for name, type_ in types.items()]
-    schema = dg.TableSchema(described)
-    return dg.MetadataValue.table(records, schema)
+    return dg.MetadataValue.table(records)
 
 
 def _cell(value: Any) -> str | int | float | bool | None:

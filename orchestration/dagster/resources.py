@@ -44,10 +44,9 @@ def settings_of(workspace: Workspace) -> tuple[str, str]:
 
 def tags_of_run(workspace: Workspace) -> dict[str, str]:
     """The tags of a run: its project, its profile, its experiment, and who reports its assets."""
-    tags = {PROJECT_TAG: project_name(workspace.root), "profile": workspace.settings.profile}
-    if workspace.experiment:
-        tags["experiment"] = workspace.experiment.name
-    return {**tags, DEFERRED_TAG: "true"} if is_apart(workspace) else tags
+    named = {"experiment": workspace.experiment.name} if workspace.experiment else {}
+    apart = {DEFERRED_TAG: "true"} if is_apart(workspace) else {}
+    return {PROJECT_TAG: project_name(workspace.root), "profile": workspace.settings.profile} | named | apart
 
 
 def unconfigured(definition: Any) -> Any:

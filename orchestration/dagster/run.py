@@ -55,8 +55,7 @@ def run_stages(
     from orchestration.base.stopping import ends_when_told
 
     opened = workspace.open()
-    root = opened.root
-    with ends_when_told(), project_lock(root):
+    with ends_when_told(), project_lock(opened.root):
         if opened.experiment:
             begin(opened, workspace.overrides)
         stages = stages_in(opened)
@@ -66,50 +65,45 @@ def run_stages(
         for name in names:
             if name not in todo:
                 ended(name, {"skipped": True})
-        with writing_records(home_of_records(root)):
-            tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
-            failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []
+        if not todo:
+            return {}
+        tags = LOCATION | {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(opened.root)}
+        quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+        with writing_records(home_of_records(opened.root)):
+            result = _job(stages, todo, workspace, job).execute_in_process(
+                instance=where() if where else None, run_config=quiet, raise_on_error=False, tags=tags
+            )
+    failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
+    if not result.success:
+        stopping = [str(check.description) for check in failed if check.blocking and check.severity == ERROR]
+        # A temporary instance keeps no record that the UI could show.
+        hint = f"`substrate ui` shows the run {result.run_id}" if where else ""
+        raise RunError("; ".join(stopping)) if stopping else _error(result, todo, hint)
     return {name: [check for check in failed if check.asset_key == asset_key(name)] for name in todo}
 
 
-def _run(
-    stages: Stages,
-    names: list[str],
-    workspace: WorkspaceResource,
-    tags: dict[str, str],
-    where: dg.DagsterInstance | None,
-    job: str,
-) -> list[dg.AssetCheckEvaluation]:
+def _job(stages: Stages, names: list[str], workspace: WorkspaceResource, job: str) -> dg.JobDefinition:
     selection = dg.AssetSelection.assets(*map(asset_key, names))
-    if workspace.scratch:
-        selection = selection.without_checks()
-    declared = dg.define_asset_job(job, selection, executor_def=IN_PROCESS)
     definitions = dg.Definitions(
         assets=assets_of(stages, names),
-        asset_checks=[*checks_of(stages, names)],
-        jobs=[declared],
+        asset_checks=[] if workspace.scratch else [*checks_of(stages, names)],
+        jobs=[dg.define_asset_job(job, selection, executor_def=IN_PROCESS)],
         resources={"workspace": workspace},
     )
-    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    job_of_run = definitions.resolve_job_def(job)
-    result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False, tags=tags)
-    failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
-    if result.success:
-        return failed
-    stopping = [str(check.description) for check in failed if check.blocking and check.severity == ERROR]
-    if stopping:
-        raise RunError("; ".join(stopping))
-    # A temporary instance keeps no record that the UI could show.
-    hint = f"`substrate ui` shows the run {result.run_id}" if where else ""
+    return definitions.resolve_job_def(job)
+
+
+def _error(result: dg.ExecuteInProcessResult, names: list[str], hint: str) -> RunError:
+    """The error of the step that failed, or of the run itself."""
     stage_of = {box_of(name): name for name in names}
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             given = event.step_failure_data.user_failure_data
             reason = given.description if given else (failure.cause or failure).message
             step = stage_of.get(str(event.step_key), event.step_key)
-            raise RunError(f"{step}: {str(reason).strip()}", hint=hint)
+            return RunError(f"{step}: {str(reason).strip()}", hint=hint)
     errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]
-    raise RunError(f"the run failed: {'; '.join(_reason(error) for error in errors if error)}", hint=hint)
+    return RunError(f"the run failed: {'; '.join(_reason(error) for error in errors if error)}", hint=hint)
 
 
 def _reason(error: Any) -> str:

@@ -14,9 +14,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,12 +27,15 @@ from dagster_graphql.implementation.utils import ErrorCapture
 from dagster_graphql.schema.errors import GraphenePythonError
 from dagster_shared.error import SerializableErrorInfo
 from dagster_webserver.cli import cli
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from orchestration.dagster.form import FormError
 from orchestration.dagster.instance import instance
@@ -43,106 +45,73 @@ from substrate.base.errors import SubstrateError
 ORIGIN = "SUBSTRATE_UI_ORIGIN"
 """The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
 LOOPBACK = ("127.0.0.1", "localhost")
-REPORT_PATH = re.compile(r"/artifacts/([\w.-]+/report(?:/.*)?)")
-"""The paths of the reports' pages."""
 PATIENCE = 10.0
 """The seconds for open pages and the daemon to end."""
-
-
+_OF_REPORT = re.compile(r"[\w.-]+/report(/.*)?")
+"""The paths of the reports' pages, among the artifacts."""
 _CLOSED = {"Content-Security-Policy": "frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin"}
 """Headers by which no page of another origin can show or load a page of this server."""
-_SANDBOXED = {"Content-Security-Policy": "sandbox allow-scripts allow-popups"}
-"""Headers of a report's page: its scripts have no rights on the UI."""
 
 
-def _adding(headers: Mapping[str, str], send: Send) -> Send:
-    """Send messages with some headers added to those of the response."""
+def _refusal(scope: Scope, proxy: str) -> str:
+    """The reason to refuse a request; empty if it is answered."""
+    headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
+    host, origins = headers.get("host", ""), headers.getlist("origin")
+    own = proxy if proxy and host == urlsplit(proxy).netloc else f"http://{host}"
+    if origins and origins != [own]:
+        return f"the origin {', '.join(origins)} is not {own}"
+    kinds = [kind.partition(";")[0].strip().lower() for kind in headers.getlist("content-type")]
+    bare = not origins and not kinds and headers.get("content-length", "0") == "0"
+    if scope["type"] == "http" and not reads and kinds != ["application/json"] and not bare:
+        return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
+    if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
+        return "a query must be sent by POST"
+    return ""
 
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            for name, value in headers.items():
-                MutableHeaders(scope=message).append(name, value)
-        await send(message)
 
-    return sending
+class Reports(StaticFiles):
+    """The reports of all profiles, among the artifacts, so that the UI's pages can link to them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Answer with a page, whose scripts have no rights on the UI."""
+        try:
+            if not _OF_REPORT.fullmatch(path):
+                raise HTTPException(404)
+            response = await super().get_response(path, scope)
+        except HTTPException:
+            hint = "`substrate reproduce` makes the report of a profile"
+            response = PlainTextResponse(f"there is no such page: {hint}\n", status_code=404)
+        response.headers.append("Content-Security-Policy", "sandbox allow-scripts allow-popups")
+        return response
 
 
-class Guard:
-    """Refuses requests from pages of other origins.
+def guarded(app: ASGIApp) -> ASGIApp:
+    """Guard a server: it answers only requests to this machine's own names and to the proxy's, and refuses
+    requests from pages of other origins.
 
     A change comes by POST or over a websocket, and browsers name the origin of both. So a request without an
     origin comes from a program on this machine, which is answered. Browsers ask the server first before they
     send JSON to another origin, but not before they send a body of another type, which Dagster would accept
     as a query too.
-
-    Args:
-        app: the guarded server.
-        proxy: the origin of a proxy in front of the server; empty for none.
     """
-
-    def __init__(self, app: ASGIApp, proxy: str = "") -> None:
-        self.app, self.proxy = app, proxy
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it with a sentence."""
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-        elif (refusal := self.refusal(scope)) and scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
-        elif refusal:
-            await PlainTextResponse(f"refused: {refusal}\n", status_code=403)(scope, receive, send)
-        else:
-            await self.app(scope, receive, _adding(_CLOSED, send))
-
-    def refusal(self, scope: Scope) -> str:
-        """The reason to refuse a request; empty if it is answered."""
-        headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
-        host, origins = headers.get("host", ""), headers.getlist("origin")
-        own = self.proxy if self.proxy and host == urlsplit(self.proxy).netloc else f"http://{host}"
-        if origins and origins != [own]:
-            return f"the origin {', '.join(origins)} is not {own}"
-        kinds = [kind.partition(";")[0].strip().lower() for kind in headers.getlist("content-type")]
-        bare = not origins and not kinds and headers.get("content-length", "0") == "0"
-        if scope["type"] == "http" and not reads and kinds != ["application/json"] and not bare:
-            return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
-        if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
-            return "a query must be sent by POST"
-        return ""
-
-
-class Reports:
-    """Serves the reports of all profiles beside a server, so that the UI's pages can link to them.
-
-    Args:
-        app: the server of all other paths.
-        root: the project.
-    """
-
-    def __init__(self, app: ASGIApp, root: Path) -> None:
-        self.app, self.files = app, StaticFiles(directory=root / "artifacts", html=True, check_dir=False)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request for a page of a report, or pass it on."""
-        name = REPORT_PATH.fullmatch(scope.get("path", "")) if scope["type"] == "http" else None
-        if not name:
-            await self.app(scope, receive, send)
-            return
-
-        try:
-            if ".." in name[1].split("/"):
-                raise HTTPException(404)
-            response = await self.files.get_response(name[1], scope)
-        except HTTPException:
-            hint = "`substrate reproduce` makes the report of a profile"
-            response = PlainTextResponse(f"there is no such page: {hint}\n", status_code=404)
-        await response(scope, receive, _adding(_SANDBOXED, send))
-
-
-def guarded(app: ASGIApp) -> ASGIApp:
-    """Guard a server: it answers only requests to this machine's own names and to the proxy's."""
     proxy = os.environ.get(ORIGIN, "").rstrip("/")
     hosts = [*LOOPBACK, *filter(None, [urlsplit(proxy).hostname])]
-    return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def closed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                for name, value in _CLOSED.items():
+                    MutableHeaders(scope=message).append(name, value)
+            await send(message)
+
+        answer = app
+        if scope["type"] in ("http", "websocket") and (refusal := _refusal(scope, proxy)):
+            answer = PlainTextResponse(f"refused: {refusal}\n", status_code=403)
+            if scope["type"] == "websocket":
+                answer = WebSocketClose(code=1008, reason=refusal)
+        await answer(scope, receive, closed)
+
+    return TrustedHostMiddleware(guard, allowed_hosts=hosts, www_redirect=False)
 
 
 def form_error(exc_info: tuple[type[BaseException], BaseException, TracebackType]) -> GraphenePythonError:
@@ -162,10 +131,10 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
         listening: the socket to serve on; by default a new socket at the arguments' host and port.
     """
 
-    def run(app: ASGIApp, **options: Any) -> None:
-        config = uvicorn.Config(
-            guarded(Reports(app, find_root())), timeout_graceful_shutdown=int(PATIENCE), **options
-        )
+    def run(app: Starlette, **options: Any) -> None:
+        reports = Reports(directory=find_root() / "artifacts", html=True, check_dir=False)
+        app.routes.insert(0, Mount("/artifacts", reports))
+        config = uvicorn.Config(guarded(app), timeout_graceful_shutdown=int(PATIENCE), **options)
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
@@ -183,18 +152,12 @@ def listen(port: int) -> socket.socket:
     Raises:
         SubstrateError: the port is taken, or this user may not open it.
     """
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((LOOPBACK[0], port))
-        listening.listen()
+        return socket.create_server((LOOPBACK[0], port))
     except OSError as error:
-        listening.close()
+        what = f"cannot listen ({os.strerror(error.errno or 0)})"
         hint = "End the process that uses the port, or choose another with --port"
-        raise SubstrateError(
-            f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
-        ) from None
-    return listening
+        raise SubstrateError(what, where=(f"{LOOPBACK[0]}:{port}",), hint=hint) from None
 
 
 def ui(listening: socket.socket) -> None:
@@ -210,8 +173,7 @@ def ui(listening: socket.socket) -> None:
     os.chdir(root)
     where = ["-w", "workspace.yaml"]
     # At its default level the daemon logs every 5 s that a run goes on.
-    quiet = ["--log-level", "warning"]
-    command = [sys.executable, "-m", "orchestration.dagster.daemon", "run", *quiet, *where]
+    command = [sys.executable, "-m", "orchestration.dagster.daemon", "run", "--log-level", "warning", *where]
     daemon = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
         with listening, suppress(KeyboardInterrupt):

@@ -20,7 +20,7 @@ import msgspec
 from orchestration.base.git import GitError, git, git_output
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.drift import Changes, compare_results
-from orchestration.ledger.manifest import Made, Pins, changing, put, read_manifest, version_of
+from orchestration.ledger.manifest import Made, Pins, changed, changing, put, read_manifest, version_of
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -76,16 +76,21 @@ def _keep_parameters(workspace: Workspace) -> None:
         manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)
 
 
-def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
-    """Return the versions of the stages that changed between two measurements.
+def _changes(old: Pins, new: Pins) -> dict[str, soundness.Step]:
+    """Return, by stage, a short hash of each out that changed between two measurements, before and after.
 
-    Stages and outs in only one of them are no change; yet a version covers all outs of its stage.
+    Stages and outs in only one of them are no change.
     """
-    both = sorted(old.keys() & new.keys())
-    names = [name for name in both if pinned.unlike_pins(old[name].outs, new[name].outs)]
-    return {
-        name: (version_of(old[name].outs)[:_SHORT], version_of(new[name].outs)[:_SHORT]) for name in names
-    }
+    changes: dict[str, soundness.Step] = {}
+    for stage in sorted(old.keys() & new.keys()):
+        for out, (was, is_) in changed(old[stage].outs, new[stage].outs).items():
+            if was and is_:
+                changes.setdefault(stage, {})[out] = _short(was), _short(is_)
+    return changes
+
+
+def _short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:_SHORT]
 
 
 def proposed(
@@ -191,8 +196,8 @@ def since(
 ) -> tuple[list[soundness.Acceptance], Pins, list[str]]:
     """Return the acceptances since a commit, its pins, and the stages whose change nobody accepted.
 
-    A stage's change is accepted if a chain of acceptances leads from its outs at the commit to its present
-    outs.
+    A stage's change is accepted if, for each of its outs, a chain of acceptances leads from the bytes at the
+    commit to the present bytes.
 
     Raises:
         ParameterError: there is no such commit, or its pins have an unsupported earlier form.
@@ -212,7 +217,27 @@ def since(
     accepted = list(_accepted(root, profile, files.get(record, b"").splitlines()))
     steps = {stage: [of.stages[stage] for of in accepted if stage in of.stages] for stage in pins}
     changes = _changes(before, pins).items()
-    return accepted, before, [stage for stage, pair in changes if not _leads(steps[stage], *pair)]
+    unaccepted = [
+        stage
+        for stage, outs in changes
+        if not _are_accepted(outs, steps[stage], version_of(before[stage].outs), version_of(pins[stage].outs))
+    ]
+    return accepted, before, unaccepted
+
+
+def _are_accepted(
+    outs: soundness.Step, steps: Iterable[soundness.Step | tuple[str, str]], old: str, new: str
+) -> bool:
+    """Tell whether steps lead to a stage's changed outs, or from its old version to its new version.
+
+    An earlier program recorded only versions, and a version also changes if the stage gains or loses an out.
+    """
+    edges: dict[str, list[tuple[str, str]]] = {}
+    for step in steps:
+        for out, edge in (step if isinstance(step, dict) else {"": step}).items():
+            edges.setdefault(out, []).append(edge)
+    by_out = (_leads(edges.get(out, ()), *pair) for out, pair in outs.items())
+    return all(by_out) or _leads(edges.get("", ()), old[:_SHORT], new[:_SHORT])
 
 
 def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[soundness.Acceptance]:

@@ -86,7 +86,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         rows: the stage's answers in short, by name.
         unsafe: the reason for accepting the outs although no record of a run computed them.
         explained: true if the outs may differ from their pins, because they have other inputs, or because a
-            recomputation gave the same bytes (:class:`orchestration.stages.standing.Standing`).
+            recomputation gave the same bytes (:func:`orchestration.stages.making.make`).
     """
 
     outs: dict[str, str] = {}

@@ -7,7 +7,7 @@ artifact's own bytes is found by :mod:`.verification`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -23,6 +23,10 @@ from substrate.base.inputs import NOT_JSON
 _DIGITS = len(line_digests(b"a line"))
 
 
+Step = dict[str, tuple[str, str]]
+"""A short hash of each changed out of a stage, before and after."""
+
+
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     """Accepted new results: a line of ``pins/accepted.jsonl``.
 
@@ -30,7 +34,8 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
         date: the day.
         profile: the profile of the results.
         reason: why the new results are right.
-        stages: a short hash of the outs of each changed stage, before and after.
+        stages: the changed outs of each stage; in lines of an earlier program, a hash of all outs of the
+            stage, before and after.
         unsafe: the stages whose outs were computed by no recorded run.
         commit: the commit that brought the line; empty in the file.
     """
@@ -38,7 +43,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     date: str
     profile: str
     reason: str
-    stages: dict[str, tuple[str, str]] = {}
+    stages: Mapping[str, Step | tuple[str, str]] = {}
     unsafe: list[str] = []
     commit: str = ""
 

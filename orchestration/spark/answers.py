@@ -12,11 +12,11 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Case, Explained, Interpreted, Logs
 from orchestration.code import code_of
-from orchestration.spark.logs import Logged, logged
+from orchestration.spark.logs import logged
 from orchestration.spark.parts import LINES, Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.named import split_of
 from orchestration.workspace.storage import TableRow
 from orchestration.workspace.tables import case_of, logged_cases, short_key
 from substrate.base.errors import SubstrateError
@@ -30,7 +30,6 @@ CaseRows = Callable[[Case, Logs, Any, str], Iterable[Any]]
 def answer_lines(
     workspace: Workspace,
     benchmark: Interpreted,
-    tables: Logged,
     stage: str,
     *,
     rows: CaseRows | None = None,
@@ -44,7 +43,6 @@ def answer_lines(
     No two calls for the same stage may overlap.
 
     Args:
-        tables: the benchmark's cases and their logs.
         rows: a function from a case to its rows; by default the benchmark's function.
         split: the split named in rows; by default the split of the profile's data.
         tasks: the number of tasks; by default one per shard.
@@ -52,7 +50,7 @@ def answer_lines(
         only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
     """
     answer, asks = rows or benchmark.rows, benchmark.asks
-    cases, logs = tables
+    cases, logs = logged(workspace, benchmark, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
@@ -77,11 +75,11 @@ def answer_lines(
 
 
 def answer_cases(
-    workspace: Workspace, benchmark: Interpreted, tables: Logged, stage: str, out: Path, **condition: Any
+    workspace: Workspace, benchmark: Interpreted, stage: str, out: Path, **condition: Any
 ) -> None:
     """Write the rows of :func:`answer_lines`, which takes the conditions, into a file."""
     with out.open("wb") as file:
-        lines = answer_lines(workspace, benchmark, tables, stage, **condition)
+        lines = answer_lines(workspace, benchmark, stage, **condition)
         file.writelines(line.encode() + b"\n" for line in lines)
 
 
@@ -89,7 +87,6 @@ def each_case(
     workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: CaseRows
 ) -> Iterator[Any]:
     """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
-    if scenes and files_of(workspace, benchmark.source):
-        tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
-        lines = answer_lines(workspace, benchmark, tables, stage, rows=work, only=scenes)
+    if scenes:
+        lines = answer_lines(workspace, benchmark, f"{stage}/{benchmark.name}", rows=work, only=scenes)
         yield from map(msgspec.json.decode, lines)

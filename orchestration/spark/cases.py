@@ -10,7 +10,7 @@ from threading import RLock
 import pyarrow as pa
 
 from orchestration.base.progress import advance
-from orchestration.benchmarks.benchmark import Source, World
+from orchestration.benchmarks.benchmark import Cases, Source, World
 from orchestration.code import code_of
 from orchestration.spark.parts import Parts, read_once
 from orchestration.spark.workers import NUMBER
@@ -53,13 +53,17 @@ MAKING = RLock()
 
 
 def cases_of(workspace: Workspace, source: Source, stage: str) -> ShardedTable:
-    """Return the table of a source's cases; if it is missing, write it from the source's files."""
+    """Return the table of a source's cases; if it is missing, write it from the source's files.
+
+    A source without files has no cases, so its logs and answers are empty.
+    """
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
 
     def write(folder: str) -> ShardedTable:
-        cases = source.cases(source.files(data), None, True)
+        files = source.files(data)
+        cases = source.cases(files, None, True) if files else Cases(0, iter(()))
         # A table's bytes must not depend on the project's folder.
         here = f"{workspace.home}/"
         each = (case._replace(source=case.source.removeprefix(here)) for case in cases.each)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import shutil
 import socket
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.ledger.environment import java_version
+from orchestration.settings import Spark
 from orchestration.spark import session as spark
 from orchestration.spark.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace
@@ -33,12 +33,6 @@ LATE = 4.0
 """The seconds without a new worker after which the rounds end."""
 LATEST = 30.0
 """The most seconds that the workers may take to answer."""
-SHORT_LIVED = {
-    "spark.speculation": "false",  # we want to see a slow worker, not overtake it
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.driver.extraJavaOptions": shlex.join([spark.LOGGING, *spark.java_options(local=True)]),
-}
-"""The settings of a session for a few small queries."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
 """Third-party packages that every task needs."""
 ASTRAY = 60
@@ -75,29 +69,43 @@ _worker = msgspec.json.Decoder(_Worker)
 
 
 def findings(workspace: Workspace) -> Iterator[Finding]:
-    """Check the endpoint, the driver, the storage and the workers; stop at a fault that makes the rest fail.
+    """Check the endpoint, the driver, the storage and the workers.
 
     Args:
         workspace: its settings, and the variable ``SPARK_MASTER`` or ``SPARK_REMOTE``, name the cluster.
     """
-    settings, began = workspace.settings.spark, time.time()
-    if not os.environ.get("SPARK_REMOTE"):
-        settings = msgspec.structs.replace(settings, config=SHORT_LIVED | settings.config)
-    where = ", ".join(spark.addresses(settings)) or "this machine alone"
-    yield from _tried("endpoint", lambda: (spark.require_endpoint(settings), f"{where} answers")[1])
-    python, pyspark = platform.python_version(), _pyspark()
-    yield Finding(
-        "driver", f"Python {python}, PySpark {pyspark}, Java {java_version() or 'not found'}", fits=True
-    )
-    yield from _tried("storage", lambda: _storage(workspace))
+    settings = workspace.settings.spark
+    yield from _tried("endpoint", _endpoint(settings))
+    ours = f"Python {platform.python_version()}, PySpark {_pyspark()}, Java {java_version() or 'not found'}"
+    yield Finding("driver", ours, fits=True)
+    yield from _tried("storage", _storage(workspace))
+    yield from _tried("workers", _spark(settings))
+
+
+def _tried(what: str, look: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings; an error ends them, and is the last one."""
     try:
-        session = spark.spark_session(settings)
-        same = _same(session.version, pyspark)
-        yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        workers = _workers(session, lonely=spark.is_local(settings))
+        yield from look
     except SubstrateError as error:
-        yield _failed("workers", error)
-        return
+        yield Finding(what, ": ".join([*error.where, error.what]), fits=False, hint=error.hint)
+    except (OSError, ImportError, ValueError) as error:
+        hint = "Correct `storage` in params.yaml, or install the package that it names"
+        yield Finding(what, f"{type(error).__name__}: {error}", fits=False, hint=hint)
+
+
+def _endpoint(settings: Spark) -> Iterator[Finding]:
+    spark.require_endpoint(settings)
+    where = ", ".join(spark.addresses(settings)) or "this machine alone"
+    yield Finding("endpoint", f"{where} answers", fits=True)
+
+
+def _spark(settings: Spark) -> Iterator[Finding]:
+    """Start a session, and compare its version and its workers with this process."""
+    began, pyspark = time.time(), _pyspark()
+    session = spark.spark_session(settings)
+    said = f"{session.version} on the cluster, {pyspark} here"
+    yield Finding("Spark", said, session.version == pyspark, _remedy(session.version, pyspark))
+    workers = _workers(session, lonely=spark.is_local(settings))
     if not workers:
         hint = "Ask for no more than a worker has free: spark.executor.memory, spark.executor.cores"
         yield Finding("workers", f"none did a task within {LATEST:.0f} s", fits=False, hint=hint)
@@ -113,19 +121,13 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
         lonely: there is a single worker, and no other will start.
     """
     known: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
-    tasks, names = range(TASKS), [f"task {number}" for number in range(TASKS)]
-
-    def given(task: int) -> list[TableRow]:
-        return [{NUMBER: task}]
-
+    names = [f"task {number}" for number in range(TASKS)]
     first = latest = time.monotonic()
     while time.monotonic() - latest < LATE and time.monotonic() - first < LATEST:
         before = len(known)
         try:
             with spark.within(session.interruptAll, LATEST):
-                rows = gathered(
-                    session, tasks, given, _account_of, _REPORTS, tasks, stage="cluster check", names=names
-                )
+                rows = gathered(session, _account_of, _REPORTS, names, stage="cluster check")
         except SubstrateError:
             if time.monotonic() - latest < LATEST:
                 raise
@@ -165,45 +167,32 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
     Args:
         off: the seconds that the worker's clock is ahead.
     """
-    faults: list[tuple[str, str]] = []
-    if worker.missing:
-        faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
-    if abs(off) > ASTRAY:
-        way = "ahead" if off > 0 else "behind"
-        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses its signatures"))
-    if worker.free < ROOM:
-        faults.append(("its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"))
-    for name, theirs, ours in (
-        ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
-        ("PySpark", worker.pyspark, _pyspark()),
-    ):
-        if theirs != ours:
-            faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
+    lacks, way = ", ".join(worker.missing), "ahead" if off > 0 else "behind"
+    python, ours = (of.rpartition(".")[0] for of in (worker.python, platform.python_version()))
+    checks = [
+        (lacks, f"lacks {lacks}", "`make cluster-env` packs what workers need"),
+        (
+            abs(off) > ASTRAY,
+            f"its clock is {abs(off):.0f} s {way}",
+            "Set it by NTP: S3 refuses its signatures",
+        ),
+        (worker.free < ROOM, "its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"),
+        (python != ours, f"Python is {ours} here", _remedy(python, ours)),
+        (worker.pyspark != _pyspark(), f"PySpark is {_pyspark()} here", _remedy(worker.pyspark, _pyspark())),
+    ]
+    faults = [(what, hint) for fails, what, hint in checks if fails]
     summary = f"Python {worker.python}, PySpark {worker.pyspark}, {worker.free:,} MiB free at {worker.folder}"
     words = [what for what, _ in faults] or ["has every package"]
     hint = "; ".join(hint for _, hint in faults)
     return Finding(f"worker {worker.host}", ", ".join([summary, *words]), not faults, hint)
 
 
-def _same(theirs: str, ours: str) -> tuple[bool, str]:
-    return theirs == ours, "" if theirs == ours else f"Give the cluster {ours}, or this environment {theirs}"
+def _remedy(theirs: str, ours: str) -> str:
+    """The remedy for a version that differs."""
+    return "" if theirs == ours else f"Give the cluster {ours}, or this environment {theirs}"
 
 
-def _failed(what: str, error: SubstrateError) -> Finding:
-    return Finding(what, ": ".join([*error.where, error.what]), fits=False, hint=error.hint)
-
-
-def _tried(what: str, look: Callable[[], str]) -> Iterator[Finding]:
-    try:
-        yield Finding(what, look(), fits=True)
-    except SubstrateError as error:
-        yield _failed(what, error)
-    except (OSError, ImportError, ValueError) as error:
-        hint = "Correct `storage` in params.yaml, or install the package that it names"
-        yield Finding(what, f"{type(error).__name__}: {error}", fits=False, hint=hint)
-
-
-def _storage(workspace: Workspace) -> str:
+def _storage(workspace: Workspace) -> Iterator[Finding]:
     """Write a table to the storage, read it back, list its folder and delete it."""
     storage, folder = workspace.storage, f"check-{uuid.uuid4()}"
     rows, schema = [{NUMBER: number} for number in (1, 2, 3)], pa.schema({NUMBER: INT})
@@ -215,4 +204,4 @@ def _storage(workspace: Workspace) -> str:
         storage.remove(folder)
     if storage.exists(folder, "part.parquet"):
         raise OSError(f"{storage.base}/{folder} keeps what was deleted")
-    return f"{storage.base}: written, read back, listed, deleted"
+    yield Finding("storage", f"{storage.base}: written, read back, listed, deleted", fits=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -17,23 +17,18 @@ from orchestration.workspace import tables
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.storage import TableRow
 from substrate.base.errors import SubstrateError
-from substrate.base.files import replacing, sha256
+from substrate.base.files import sha256
 
 
-class Logged(NamedTuple):
-    """The tables of a benchmark's cases and of their logs."""
-
-    cases: tables.ShardedTable
-    logs: tables.ShardedTable
-
-
-def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> Logged:
+def logged(
+    workspace: Workspace, benchmark: Interpreted, stage: str
+) -> tuple[tables.ShardedTable, tables.ShardedTable]:
     """Return the tables of a benchmark's cases and logs.
 
     A table that is missing although its index exists is built again; raises errors as :func:`ensure_logs`.
     """
     cases = cases_of(workspace, benchmark.source, stage)
-    return Logged(cases, ensure_logs(workspace, benchmark.logger, stage))
+    return cases, ensure_logs(workspace, benchmark.logger, stage)
 
 
 def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
@@ -46,10 +41,9 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     parameters, logs = logger.parameters.of(workspace.settings), logger.logs
     key = tables.short_key(cases.folder, parameters, code_of(logs))
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
-    given = cases.folder
 
     def rows(shard: int) -> Iterator[TableRow]:
-        return storage.rows(given, tables.shard_name(shard))
+        return storage.rows(cases.folder, tables.shard_name(shard))
 
     def work(row: TableRow) -> Iterator[TableRow]:
         for place, named in enumerate(logs(tables.case_of(row), parameters)):
@@ -89,14 +83,13 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.Shar
     logs = workspace.logs(logger.name)
     with MAKING:
         if logs.table is None:
-            again = logs.index.with_name("index.again.jsonl")
-            with replacing(again) as fresh:
-                build_logs(workspace, logger, stage, fresh)
-                if sha256(fresh) != sha256(logs.index):
+            with TemporaryDirectory(prefix="substrate-") as folder:
+                again = Path(folder) / logs.index.name
+                build_logs(workspace, logger, stage, again)
+                if sha256(again) != sha256(logs.index):
                     hint = f"`substrate materialize {logger.name}/logs` builds them anew"
                     what = "the logs that the data give differ from the index"
                     raise SubstrateError(what, where=(logs.index,), hint=hint)
-            again.unlink()
         table = logs.table
     assert table
     return table

@@ -1,20 +1,17 @@
 """The files of a table, computed and written by Spark's workers, one task per file.
 
 A task reads its input from the storage row by row, and writes its file there. Neither passes the driver,
-which gets the row count, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
+which gets the row count, SHA-256 and time. All files of a table are one job, so that a cluster's cores
 stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
 killed run computes only the missing files.
 """
 
 from __future__ import annotations
 
-import resource
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -27,16 +24,13 @@ from orchestration.workspace.storage import INT, TEXT, Storage, TableRow
 from orchestration.workspace.tables import ShardedTable, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
-InputRows = Callable[[int], Iterator[TableRow]]
-"""A picklable function from a place to the input rows of its file, each with its ``number``."""
 LINES = pa.schema({NUMBER: INT, "lines": pa.list_(TEXT)})
 """A row per case, with its lines of the file."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
 _RECEIPT = pa.schema(
-    {NUMBER: INT, "rows": INT, "kept": INT, "began": INT, "ended": INT, "cpu": INT, "peak": INT}
-    | {"sum": TEXT, "host": TEXT}
+    {NUMBER: INT, "rows": INT, "kept": INT, "began": INT, "ended": INT, "sum": TEXT, "host": TEXT}
 )
-"""A row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
+"""A row per file; times are in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class Parts:
     """The files of a table: their number, their places, and the rows that each is computed from.
 
     Attributes:
-        rows: gives the input rows of a file.
+        rows: from a place to the input rows of its file, each with its ``number``; picklable.
         work: gives rows numbered as the input.
         stage: the stage's name, for progress and errors.
     """
@@ -52,7 +46,7 @@ class Parts:
     storage: Storage
     folder: str
     count: int
-    rows: InputRows
+    rows: Callable[[int], Iterator[TableRow]]
     work: Work
     schema: pa.Schema
     stage: str
@@ -96,29 +90,22 @@ def read_once(settings: Spark, parts: Parts, column: str) -> Iterator[Any]:
 
 
 def _receipts(settings: Spark, parts: Parts) -> pa.Table:
-    def place_row(place: int) -> list[TableRow]:
-        return [{NUMBER: place, "source": parts.stage}]
-
     def write(row: TableRow) -> list[TableRow]:
         return [_written(parts, row[NUMBER])]
 
-    session, stage, places = spark_session(settings), parts.stage, range(parts.count)
-    names = parts.names
-    receipts = gathered(session, places, place_row, write, _RECEIPT, places, stage=stage, names=names)
+    receipts = gathered(spark_session(settings), write, _RECEIPT, parts.names, stage=parts.stage)
     if lost := [name for name in parts.names if not parts.storage.exists(parts.folder, name)]:
         what = f"{len(lost)} of {parts.count} files that workers wrote are not in {parts.storage.base}"
-        raise SubstrateError(f"{what}, {lost[0]} first", where=(stage,), hint=_REACHED)
+        raise SubstrateError(f"{what}, {lost[0]} first", where=(parts.stage,), hint=_REACHED)
     return receipts
 
 
 def _written(parts: Parts, place: int) -> TableRow:
     """Compute and write a file, in a worker, and return its receipt."""
-    began, cpu = time.time(), time.process_time()
-    storage, folder, name = parts.storage, parts.folder, shard_name(place)
+    began, storage, folder, name = time.time(), parts.storage, parts.folder, shard_name(place)
     reused = storage.exists(folder, name)
     if not reused:
         storage.write_rows(_computed(parts, place), parts.schema, folder, name)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         NUMBER: place,
         "rows": storage.count(folder, name),
@@ -126,22 +113,19 @@ def _written(parts: Parts, place: int) -> TableRow:
         "kept": int(reused),
         "began": int(began * 1000),
         "ended": int(time.time() * 1000),
-        "cpu": int((time.process_time() - cpu) * 1000),
-        "peak": most // (2**20 if sys.platform == "darwin" else 2**10),
         "host": socket.gethostname(),
     }
 
 
 def _computed(parts: Parts, place: int) -> Iterator[TableRow]:
     """Yield the rows of a file, then check that each given case came back."""
-    numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
+    given, keys = dict[int, str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
-        numbers.append(row[NUMBER])
-        names.append(source_of(row))
+        given[row[NUMBER]] = source_of(row)
         for made in guarded(parts.work, row):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
             yield made
-    nothing_lost(keys, numbers, names, parts.stage)
+    nothing_lost(keys, given, parts.stage)
 
 
 def _reached(parts: Parts, place: int) -> Iterator[TableRow]:
@@ -163,11 +147,8 @@ def _tell_costs(stage: str, receipts: pa.Table) -> None:
             "tasks": count,
             "shards kept": reused,
             "task seconds, longest": max(spans),
-            "task seconds, median": median(spans),
             "task seconds, all": sum(spans),
             "job seconds": (max(columns["ended"]) - min(columns["began"])) / 1000,
-            "processor seconds of tasks": sum(columns["cpu"]) / 1000,
-            "worker MiB, most": max(columns["peak"]),
             "hosts": len(set(columns["host"])),
         }
     )

@@ -37,17 +37,15 @@ def spark_session(settings: Spark) -> SparkSession:
     from pyspark.sql import SparkSession
 
     require_endpoint(settings)
-    remote, master = os.environ.get("SPARK_REMOTE"), _master(settings)
+    remote, local = os.environ.get("SPARK_REMOTE"), is_local(settings)
     builder = SparkSession.builder.appName("substrate")
-    builder = builder.remote(remote) if remote else builder.master(master)
-    local = is_local(settings)
+    builder = builder.remote(remote) if remote else builder.master(_master(settings))
     if local:
         own_environment()
     # Workers must use this interpreter: another interpreter may lack packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
-        builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
+    builder = builder.config(map=_configuration(local, bool(remote)) | settings.config)
     try:
         session = builder.getOrCreate()
     except Exception as error:
@@ -81,9 +79,9 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
     """Return the hosts and ports of the cluster's masters or Connect server; none if Spark is local."""
     address = os.environ.get("SPARK_REMOTE") or _master(settings)
     scheme, _, rest = address.partition("://")
-    if scheme not in ("spark", "sc"):
+    default = {"spark": 7077, "sc": 15002}.get(scheme)
+    if default is None:
         return []
-    default = 15002 if scheme == "sc" else 7077
     hosts = rest.partition("/")[0].partition(";")[0].split(",")
     pairs = (address.rpartition(":") for address in hosts)
     return [(host or port, int(port) if host and port.isdigit() else default) for host, _, port in pairs]
@@ -155,7 +153,7 @@ def is_local(settings: Spark) -> bool:
     return not os.environ.get("SPARK_REMOTE") and _master(settings).startswith("local")
 
 
-def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
+def _configuration(local: bool, remote: bool) -> dict[str, Any]:
     """Return the settings of a session; a Connect server accepts only the settings of queries."""
     of_queries = {
         "spark.sql.session.timeZone": "UTC",
@@ -230,15 +228,13 @@ def _ship_code(session: SparkSession) -> None:
 
 def code_archive() -> bytes:
     """Pack the project's packages as an importable zip; the same code gives the same bytes."""
-    data, files = io.BytesIO(), set[Path]()
+    # Packed inside the package, as in the wheel: an imported zip has no neighbouring folder.
+    named = {f"substrate/tboxes/{file.name}": file for file in (ROOT / "tboxes").glob("*.ttl")}
+    for package in PACKAGES:
+        files = (file for file in (ROOT / package).rglob("*") if "__pycache__" not in file.parts)
+        named |= {file.relative_to(ROOT).as_posix(): file for file in files if file.is_file()}
+    data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            for file in (ROOT / package).rglob("*"):
-                if file.is_file() and "__pycache__" not in file.parts:
-                    files.add(file)
-        named = {file.relative_to(ROOT).as_posix(): file for file in files}
-        # Packed inside the package, as in the wheel: an imported zip has no neighbouring folder.
-        named |= {f"substrate/tboxes/{file.name}": file for file in (ROOT / "tboxes").glob("*.ttl")}
         for name, file in sorted(named.items()):
             archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return data.getvalue()

@@ -11,9 +11,9 @@ import os
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow as pa
 from orchestration.base.progress import advance
 from orchestration.settings import Spark
 from orchestration.spark.session import LostError, addresses, cause_of
-from orchestration.workspace.storage import ROWS_AT_ONCE, TableRow, batched
+from orchestration.workspace.storage import TableRow
 from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+T = TypeVar("T")
 Work = Callable[[TableRow], Iterable[TableRow]]
 """A function from an input row to output rows; picklable, and pure because it may run twice."""
 NUMBER = "number"
@@ -52,40 +53,29 @@ def places_frame(
 
 
 def gathered(
-    session: SparkSession,
-    places: range,
-    rows: Callable[[int], Iterable[TableRow]],
-    work: Work,
-    schema: pa.Schema,
-    ids: Sequence[int],
-    *,
-    stage: str,
-    names: Sequence[str],
+    session: SparkSession, work: Work, schema: pa.Schema, names: Sequence[str], *, stage: str
 ) -> pa.Table:
-    """Run a function over the rows of some places, one task per place; return its rows in order of number.
+    """Do some work once per name, one task each; return its rows in order of number.
 
     Args:
-        rows: the rows of a place; each has a ``number`` and may have its name for errors in ``source``.
-        work: returns rows with the same ``number``.
+        work: from a row with a ``number``, and the name as its ``source``, to rows with the same number.
         schema: the schema of the returned rows.
-        ids: the numbers of all rows; each must come back.
+        names: the names of the numbers from 0 on, for errors; each number must come back.
         stage: the stage's name, for progress.
-        names: the names of ``ids`` in errors.
 
     Raises:
         SubstrateError: ``work`` raised it in a worker; or a number is missing or was never given.
     """
 
     def run(place: int) -> Iterator[pa.RecordBatch]:
-        made = (row for given in rows(place) for row in guarded(work, given))
-        for some in batched(made, ROWS_AT_ONCE):
-            yield pa.RecordBatch.from_pylist(some, schema=schema)
+        made = guarded(work, {NUMBER: place, "source": names[place]})
+        yield pa.RecordBatch.from_pylist([*made], schema=schema)
 
+    places = range(len(names))
     with watched(session, stage), plain_errors(session, stage):
         back = places_frame(session, places, run, schema).toArrow()
-    keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
-    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), ids, names, stage)
-    return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
+    nothing_lost([(number,) for number in back[NUMBER].to_pylist()], dict(enumerate(names)), stage)
+    return back.sort_by(NUMBER).cast(schema)
 
 
 class _SentError(msgspec.Struct, frozen=True):
@@ -100,7 +90,6 @@ class _SentError(msgspec.Struct, frozen=True):
 
 _MARK = "the error as JSON: "
 """The beginning of the note that holds an error, since Spark passes on only the text of the traceback."""
-_sent = msgspec.json.Decoder(_SentError)
 
 
 def source_of(row: TableRow) -> str:
@@ -108,8 +97,8 @@ def source_of(row: TableRow) -> str:
     return row.get("source") or f"number {row[NUMBER]}"
 
 
-def guarded(work: Work, row: TableRow) -> Iterator[TableRow]:
-    """Yield the rows of one input, in a worker.
+def guarded(work: Callable[[TableRow], Iterable[T]], row: TableRow) -> Iterator[T]:
+    """Yield the results of one input, in a worker.
 
     An error carries itself as a note, so that the driver can raise it again (:func:`plain_errors`). A foreign
     error is reported with that input.
@@ -136,36 +125,30 @@ def _named(error: Exception, source: str) -> SubstrateError:
     return SubstrateError(f"{type(error).__name__}: {error}", where=(source,))
 
 
-def nothing_lost(
-    keys: Sequence[tuple[int, ...]], ids: Sequence[int], names: Sequence[str], stage: str
-) -> None:
+def nothing_lost(keys: Sequence[tuple[int, ...]], given: Mapping[int, str], stage: str) -> None:
     """Check that the returned rows match the given numbers.
 
     Args:
         keys: the keys of the returned rows, each beginning with the row's number.
-        ids: the numbers that were given.
-        names: the names of ``ids`` in errors.
+        given: the numbers that were given, each with its name in errors.
 
     Raises:
         SubstrateError: a number is missing, came twice, or was never given.
     """
-    wanted = dict(zip(ids, names, strict=True))
     came = {key[0] for key in keys}
     faults = {
-        "did not come back": [name for number, name in wanted.items() if number not in came],
+        "did not come back": [name for number, name in given.items() if number not in came],
         "came back twice": [
-            wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
+            given.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
         ],
-        "came back without a request": [f"number {number}" for number in sorted(came - wanted.keys())],
+        "came back without a request": [f"number {number}" for number in sorted(came - given.keys())],
     }
-    words = [f"{len(cases)} of {len(ids)} {how}, {cases[0]} first" for how, cases in faults.items() if cases]
+    words = [
+        f"{len(cases)} of {len(given)} {how}, {cases[0]} first" for how, cases in faults.items() if cases
+    ]
     if words:
         hint = "Run the stage again: finished shards are kept"
         raise SubstrateError("; ".join(words), where=(stage,), hint=hint)
-
-
-class WorkerError(Exception):
-    """The end of a worker's Python traceback, as the cause of the error that the user sees."""
 
 
 @contextmanager
@@ -186,9 +169,10 @@ def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
     except Exception as error:
         _, marked, note = str(error).partition(_MARK)
         if marked:
-            sent = _sent.decode(note.splitlines()[0])
+            sent = msgspec.json.decode(note.splitlines()[0], type=_SentError)
             kind = getattr(errors, sent.kind, SubstrateError)
-            raise kind(sent.what, where=sent.where, hint=sent.hint) from WorkerError(sent.traceback)
+            # The cause of the error that the user sees is the end of the worker's traceback.
+            raise kind(sent.what, where=sent.where, hint=sent.hint) from RuntimeError(sent.traceback)
         remote = os.environ.get("SPARK_REMOTE")
         if not remote and not _has_jvm(session):
             hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
@@ -216,16 +200,14 @@ def watched(session: SparkSession, stage: str) -> Iterator[None]:
     if type(session).__module__ != "pyspark.sql.session":
         yield
         return
-    session.sparkContext.setJobGroup(stage, stage)  # only this thread's jobs
+    session.sparkContext.setJobGroup(stage, stage)  # its name in Spark's event log
     tracker: Any = session.sparkContext.statusTracker()
     done, context = threading.Event(), contextvars.copy_context()
 
     def watch() -> None:
         while not done.wait(0.2):
             try:
-                jobs = [job for at in tracker.getJobIdsForGroup(stage) if (job := tracker.getJobInfo(at))]
-                running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
-                infos = [info for number in running if (info := tracker.getStageInfo(number))]
+                infos = [info for at in tracker.getActiveStageIds() if (info := tracker.getStageInfo(at))]
             except Exception:
                 return  # Spark has ended; the job's own error says so
             if infos:

@@ -16,7 +16,7 @@ from orchestration.scoring.counting import count
 from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
 from orchestration.spark.answers import answer_cases
 from orchestration.spark.cases import make_scenes
-from orchestration.spark.logs import build_logs, logged
+from orchestration.spark.logs import build_logs
 from orchestration.stage import Stage
 from orchestration.workspace import named, real
 from orchestration.workspace.folders import Workspace
@@ -148,21 +148,13 @@ def _copy_files(source: Source, given: Mapping[str, Path], out: Path) -> None:
 
 def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Build the logs of every case, and their index."""
-    if not named.files_of(workspace, logger.source):
-        out.touch()
-        return {"not measured": "no data"}
     return {"logs": build_logs(workspace, logger, f"{logger.name}/logs", out)}
 
 
 def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Answer every case, one row per question."""
-    if not named.files_of(workspace, benchmark.source):
-        out.touch()
-        return {"not measured": "no data"}
-    stage = f"{benchmark.name}/answers"
-    tables = logged(workspace, benchmark, stage)
-    answer_cases(workspace, benchmark, tables, stage, out)
-    return {"cases": tables.cases.rows}
+    answer_cases(workspace, benchmark, f"{benchmark.name}/answers", out)
+    return {}
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:

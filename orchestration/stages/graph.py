@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -21,9 +21,8 @@ from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
 
 
-def _with_studies(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
+def _with_studies(own: Sequence[Benchmark], profile: str) -> Stages:
     """The stages of some benchmarks and of the profile's studies, with all stages that these need."""
-    own = [*benchmarks]
     tables = [
         (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
     ]
@@ -46,12 +45,9 @@ def _with_studies(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
     return in_order([*computed, *describing_stages(own, computed)])
 
 
-def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
+def _answered(benchmarks: Collection[Benchmark]) -> Iterator[Stage]:
     """The stages of some benchmarks, from data to scores."""
-    benchmarks = [*benchmarks]
-    yield from map(
-        source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
-    )
+    yield from map(source_stage, {of.source.name: of.source for of in benchmarks}.values())
     interpreted = [benchmark for benchmark in benchmarks if isinstance(benchmark, Interpreted)]
     yield from map(log_stage, {benchmark.logger.name: benchmark.logger for benchmark in interpreted}.values())
     yield from map(answer_stage, interpreted)
@@ -81,16 +77,14 @@ def _graph(names: tuple[str, ...], profile: str, real: bool) -> Stages:
     return _on_official_files(benchmarks) if real else _with_studies(benchmarks, profile)
 
 
-def _names_in(profile: str) -> Iterator[str]:
+def _names_in(profile: str) -> tuple[str, ...]:
     """The benchmarks of a profile."""
-    for name, benchmark in BENCHMARKS.items():
-        if benchmark.profile(profile) == profile:
-            yield name
+    return tuple(name for name, of in BENCHMARKS.items() if of.profile(profile) == profile)
 
 
-STAGES: Stages = _graph(tuple(_names_in("")), "", False)
+STAGES: Stages = _graph(_names_in(""), "", False)
 """The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's."""
-BEYOND_STAGES: Stages = _graph(tuple(_names_in(BEYOND)), BEYOND, False)
+BEYOND_STAGES: Stages = _graph(_names_in(BEYOND), BEYOND, False)
 """The stages of the profile of the work beyond the paper; none if that is not installed."""
 _ON_OFFICIAL_FILES = tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about)
 GRAPHS: Mapping[str, Stages] = {
@@ -124,20 +118,11 @@ def stages_in(workspace: Workspace) -> Stages:
     and no studies; any other has the benchmarks and studies that belong to it.
     """
     settings, real = workspace.settings, is_real(workspace)
-    names = tuple(_names_in(settings.profile))
+    names = _names_in(settings.profile)
     if not real:
         return _graph(names, settings.profile, False)
     read = {name for name in names if settings.data(BENCHMARKS[name].source.name).source == "real"}
     return _graph(tuple(name for name in _ON_OFFICIAL_FILES if name in read), settings.profile, True)
-
-
-def _is_of(stage: str, benchmark: str) -> bool:
-    """Tell whether a stage belongs to a benchmark, or is its table.
-
-    >>> [_is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
-    [True, True, False]
-    """
-    return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
 
 
 def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
@@ -154,7 +139,7 @@ def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
     if benchmark is None:
         return list(stages)
     models = {f"{name}/answers" for name, other in BENCHMARKS.items() if other.by_model and name != benchmark}
-    own = [name for name in stages if _is_of(name, benchmark)]
+    own = [name for name, of in stages.items() if of.benchmark == benchmark or name == f"tables/{benchmark}"]
     names = [name for name in own if not models.intersection(needed(stages, [name]))]
     if not names:
         there = [name for name in BENCHMARKS if f"{name}/scores" in stages]

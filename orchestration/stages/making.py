@@ -37,26 +37,22 @@ def make(
     if workspace.experiment:
         take_needs(stages, stage, workspace)
         metadata["experiment"] = workspace.experiment.name
-    state = standing(stages, stage, workspace, read_records(workspace).get(stage.name), force=force)
+    known = read_records(workspace).get(stage.name)
+    state = standing(stages, stage, workspace, known, force=force)
     if state.why:
         log(f"{stage.name}: {state.how or 'computed again'}: {state.why}")
     if state.how:
         made = state.made
         metadata[state.how] = state.why
     else:
-        metadata |= _computed(stage, workspace, log)
+        with logging_to(log), task_figures() as figures, ExitStack() as stack:
+            fresh = [stack.enter_context(replacing(workspace.path(out))) for out in stage.outs]
+            metadata |= stage.run(workspace, *fresh) | figures
         made = fingerprint(stages, stage, workspace)
-        made = msgspec.structs.replace(made, explained=state.explained(made))
+        # The outs may differ from their pin if their inputs changed, or if they came out so twice.
+        explained = bool(state.why) or (known is not None and known.basis != made.basis)
+        made = msgspec.structs.replace(made, explained=explained)
     if state.how != "skipped":
         keep_records(workspace, {stage.name: made})
     advance(stage.name, 1, 1)
     return made, metadata
-
-
-def _computed(stage: Stage, workspace: Workspace, log: Callable[[str], object]) -> dict[str, Any]:
-    """Compute a stage's outs; return its metadata and the figures of its tasks."""
-    with ExitStack() as stack:
-        stack.enter_context(logging_to(log))
-        figures = stack.enter_context(task_figures())
-        fresh = [stack.enter_context(replacing(workspace.path(out))) for out in stage.outs]
-        return stage.run(workspace, *fresh) | figures

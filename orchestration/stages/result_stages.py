@@ -17,7 +17,7 @@ from orchestration.rendering.part_cache import PartCache
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS, write_csv
-from orchestration.scoring.counting import Comparison, compare
+from orchestration.scoring.counting import compare
 from orchestration.scoring.scores import Score, read_scores
 from orchestration.spark.answers import each_case
 from orchestration.stage import Stage, in_order, needed
@@ -42,8 +42,7 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
             functions=tuple(pair[1].whole.measure for pair in pairs),
         )
     studies = {study.name for study in STUDIES}
-    for table, of_it in tables:
-        members = tuple(of_it)
+    for table, members in tables:
         sources = sorted({benchmark.source.name for benchmark in members if not benchmark.by_model})
         keys = sorted({key for benchmark in members for key in benchmark.keys})
         yield Stage(
@@ -134,10 +133,10 @@ def make_comparisons(
     pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
 ) -> dict[str, Any]:
     """Compare the answers of each pair."""
-    compared: list[Comparison] = []
-    for pair in pairs:
-        first, second = (workspace.answers(benchmark.name) for benchmark in pair)
-        compared.append(compare(first, second, pair[1].whole))
+    compared = [
+        compare(workspace.answers(first.name), workspace.answers(second.name), second.whole)
+        for first, second in pairs
+    ]
     write_json(out, compared, indent=1)
     return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
 
@@ -158,11 +157,8 @@ def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs
 
 def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Write one line per measured number."""
-    measured = [
-        (s.name, s.n, s.correct, s.accuracy, *s.wilson)
-        for s in _scores(workspace, benchmarks).values()
-        if s.accuracy is not None and s.wilson is not None
-    ]
+    scores = _scores(workspace, benchmarks).values()
+    measured = [(s.name, s.n, s.correct, s.accuracy, *s.wilson) for s in scores if s.wilson]
     write_csv(out, [HEADS, *measured])
     return {"numbers": len(measured)}
 

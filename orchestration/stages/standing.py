@@ -26,21 +26,11 @@ class Standing(NamedTuple):
         made: the record that its outs would have now.
         how: the way in which its outs are reused; empty if it must run.
         why: the reason, in words; empty if changes are the reason to run.
-        known: the record of its last run.
     """
 
     made: Made
     how: Literal["", "skipped", "taken"]
     why: str
-    known: Made | None
-
-    def explained(self, made: Made) -> bool:
-        """Tell whether the outs of a stage that had to run (``how`` is empty) may differ from their pin.
-
-        They may if their inputs changed, or if they were computed twice from the same inputs, for the reason
-        ``why``.
-        """
-        return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 
 
 def standing(
@@ -59,19 +49,17 @@ def standing(
         theirs: the records of the profile that an experiment takes from, where they were read already.
         force: it must run, whatever is there.
     """
-    made = fingerprint(stages, stage, workspace)
-    if stage.always or force:
-        return Standing(made, "", "", known)
-    if known and made.repeats(known):
+    made, anew = fingerprint(stages, stage, workspace), stage.always or force
+    if known and not anew and made.repeats(known):
         if not known.explained and differs(stage, workspace, made):
             why = "its outputs differ from their pins, and code, parameters and inputs do not"
-            return Standing(made, "", why, known)
+            return Standing(made, "", why)
         unchanged = msgspec.structs.replace(made, explained=known.explained)
-        return Standing(unchanged, "skipped", "code, parameters, inputs and outputs are unchanged", known)
-    if workspace.experiment and (taken := take(stage, workspace, made, theirs)):
+        return Standing(unchanged, "skipped", "code, parameters, inputs and outputs are unchanged")
+    if workspace.experiment and not anew and (taken := take(stage, workspace, made, theirs)):
         why = f"from profile {workspace.settings.profile}: nothing that it depends on differs"
-        return Standing(taken, "taken", why, known)
-    return Standing(made, "", "", known)
+        return Standing(taken, "taken", why)
+    return Standing(made, "", "")
 
 
 def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:

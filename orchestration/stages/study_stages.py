@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.spark.answers import answer_cases
-from orchestration.spark.logs import logged
+from orchestration.spark.cases import cases_of
 from orchestration.stage import Stage
 from orchestration.studies import determinism
 from orchestration.studies.determinism import Repetition
@@ -45,15 +45,9 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
 def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw the figures of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
-    metadata: dict[str, Any] = {}
-    if first == 0 or not files_of(workspace, part.base.source):
-        out.touch()
-        metadata["not measured"] = "no case is asked for" if first == 0 else "no data"
-    else:
-        rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
-        tables = logged(workspace, part.base, stage)
-        answer_cases(workspace, part.base, tables, stage, out, rows=rows, first=first)
-        metadata["rows"] = sum(totals(counted(out)).values())
+    rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
+    answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
+    metadata = {"rows": sum(totals(counted(out)).values())}
     return metadata | (study.draw(out, *figures) if study.draw else {})
 
 
@@ -83,13 +77,13 @@ def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
 def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     """Two runs of Spark, two numbers of partitions, and two interpreters with different hash seeds."""
     base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
-    tables, split = logged(workspace, base, stage), determinism.SPLIT
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
         for how, tasks in determinism.WAYS.items():
-            answer_cases(workspace, base, tables, stage, out, split=split, tasks=tasks, first=first)
+            condition = {"split": determinism.SPLIT, "tasks": tasks, "first": first}
+            answer_cases(workspace, base, stage, out, **condition)
             yield Repetition(how, len(out.read_bytes().splitlines()), sha256(out))
-    cases = read_cases(workspace.storage, tables.cases)
+    cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
     logs = workspace.logs(base.logger.name)
     scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, first)]
     yield from determinism.in_processes(base.parameters.of(workspace.settings), scenes)

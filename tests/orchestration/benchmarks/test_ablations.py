@@ -22,7 +22,7 @@ def test_answers_that_depend_on_how_they_are_computed_would_show(
 
     def unsorted(*given: Any, tasks: int, **more: Any) -> None:
         answer(*given, tasks=tasks, **more)
-        with given[4].open("a") as out:
+        with given[3].open("a") as out:
             out.write(str(tasks))
 
     monkeypatch.setattr(study_stages, "answer_cases", unsorted)

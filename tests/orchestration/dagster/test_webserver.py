@@ -18,7 +18,7 @@ from projects import ROOT
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -108,7 +108,8 @@ def test_a_report_is_served_without_rights_on_the_ui(tmp_path: Path) -> None:
     report.mkdir(parents=True)
     (report / "index.html").write_text("the report", "utf-8")
     (tmp_path / "artifacts/sample/private.txt").write_text("a file", "utf-8")
-    client = TestClient(guarded(Reports(Starlette(), tmp_path)), base_url=OWN)
+    reports = Mount("/artifacts", Reports(directory=tmp_path / "artifacts", html=True))
+    client = TestClient(guarded(Starlette(routes=[reports])), base_url=OWN)
     reply = client.get("/artifacts/sample/report/index.html")
     assert reply.text == "the report"
     assert "sandbox" in str(reply.headers.get_list("content-security-policy"))

@@ -13,11 +13,12 @@ from commands import invoke, printed
 from projects import ROOT
 from shared_project import run
 
+from orchestration.ledger import acceptance
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import ACCEPTED, write_pins
+from orchestration.ledger.pinned import ACCEPTED, measure, read_pins, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.project import open_workspace
-from orchestration.stage import inputs_of
+from orchestration.stage import Stage, inputs_of
 from orchestration.stages.graph import STAGES
 
 NUMBER = "gqa/by_id/accuracy"
@@ -131,6 +132,41 @@ def test_pins_that_changed_without_a_record_fail_and_are_named(committed: Path) 
     commit(committed, "Accepted")
     assert "nobody accepted it" in since("HEAD~2", code=1)
     assert "nobody accepted" not in since("HEAD~1")
+
+
+def test_an_out_that_a_stage_gains_between_two_acceptances_breaks_no_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("params.yaml", "workspace.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    workspace, folder = open_workspace(), tmp_path / "artifacts/sample/tiny"
+    folder.mkdir(parents=True)
+
+    def stages(*names: str) -> dict[str, Stage]:
+        outs = tuple(f"artifacts/{{profile}}/tiny/{name}" for name in names)
+        return {"tiny/table": Stage("tiny/table", outs, lambda workspace, out: {}, "A table.")}
+
+    def accept(text: str, *names: str) -> None:
+        (folder / "one").write_text(text, "utf-8")
+        proposed, _ = acceptance.proposed(workspace, stages(*names), text, unsafe=True)
+        acceptance.accept_results(workspace, stages(*names), proposed, usual=False)
+
+    def unaccepted() -> list[str]:
+        return acceptance.since(tmp_path, "sample", read_pins(tmp_path, "sample"), "HEAD")[-1]
+
+    accept("pinned", "one")
+    run(tmp_path, "git", "init", "--quiet")
+    commit(tmp_path, "Pinned")
+    accept("first", "one")
+    (folder / "two").write_text("new", "utf-8")
+    write_pins(workspace, measure(workspace, stages("one", "two")), usual=False)  # as a run does
+    assert unaccepted() == []
+    accept("second", "one", "two")
+    assert unaccepted() == []
+    (folder / "one").write_text("by nobody", "utf-8")
+    write_pins(workspace, measure(workspace, stages("one", "two")), usual=False)
+    assert unaccepted() == ["tiny/table"]
 
 
 @pytest.mark.usefixtures("without_dvc")

@@ -53,7 +53,7 @@ def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
     run(reproduced, "git", "init", "--quiet")
     run(reproduced, "git", "add", "pins")
     run(reproduced, "git", "commit", "--quiet", "--message", "Accepted")
-    monkeypatch.setattr(runs, "_run", lambda *_: pytest.fail("a stage ran"))
+    monkeypatch.setattr(runs, "_job", lambda *_: pytest.fail("a stage ran"))
     for name, damage, message in DAMAGES:
         whole = (reproduced / name).read_bytes()
         damage(reproduced / name)

@@ -131,14 +131,8 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_kille
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
     """A function over some numbers on this machine."""
-    numbers = range(count)
-    names = [f"scene {number}" for number in numbers]
-    session = spark_session(Spark())
-
-    def given(place: int) -> list[dict[str, int]]:
-        return [{NUMBER: place}]
-
-    return gathered(session, numbers, given, work, schema, numbers, stage="a/stage", names=names)
+    names = [f"scene {number}" for number in range(count)]
+    return gathered(spark_session(Spark()), work, schema, names, stage="a/stage")
 
 
 def test_a_case_that_a_task_drops_is_named() -> None:
@@ -182,7 +176,7 @@ def test_any_other_error_says_its_type_its_case_and_where_it_was_raised() -> Non
             raise KeyError("velocity")
         return [{NUMBER: row[NUMBER], "scene": ""}]
 
-    with pytest.raises(SubstrateError, match="number 4: KeyError: 'velocity'") as caught:
+    with pytest.raises(SubstrateError, match="scene 4: KeyError: 'velocity'") as caught:
         local_rows(breaks)
     told = str(caught.value.__cause__)
     assert "in breaks" in told

@@ -124,7 +124,7 @@ def test_a_damaged_record_of_runs_is_set_aside_and_begun_anew(
     for database in (root / ".dagster/history").rglob("*.db"):
         database.write_bytes(b"no database" * 1000)
     instance(root).dispose()
-    aside = root / ".dagster/damaged-1"
+    (aside,) = (root / ".dagster").glob("damaged-*")
     assert (aside / "history/runs.db").read_bytes().startswith(b"no database")
     assert (
         f"{aside}: the damaged record of runs lies there (file is not a database)" in capsys.readouterr().err

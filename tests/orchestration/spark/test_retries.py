@@ -66,13 +66,8 @@ def materialized(
                 fault()
             return [{NUMBER: row[NUMBER]}]
 
-        numbers, names = range(9), [f"scene {number}" for number in range(9)]
-        session = spark_session(Spark())
-
-        def given(place: int) -> list[dict[str, Any]]:
-            return [{NUMBER: place}]
-
-        back = gathered(session, numbers, given, work, SCHEMA, numbers, stage="a/stage", names=names)
+        names = [f"scene {number}" for number in range(9)]
+        back = gathered(spark_session(Spark()), work, SCHEMA, names, stage="a/stage")
         out.write_text(str(back.num_rows), "utf-8")
         if fails and driver:
             fault()
@@ -137,11 +132,11 @@ def kill():
         if process.name() == "java":
             process.kill()
 
-session, nine = spark_session(Spark()), range(9)
+session = spark_session(Spark())
 schema = pa.schema([(NUMBER, pa.int64())])
 threading.Timer(1, kill).start()
 try:
-    gathered(session, nine, lambda n: [{NUMBER: n}], slow, schema, nine, stage="a/stage", names=["x"] * 9)
+    gathered(session, slow, schema, ["x"] * 9, stage="a/stage")
 except SubstrateError as error:
     print(type(error).__name__, error, flush=True)
 os._exit(0)
@@ -163,7 +158,7 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, _ = materialized(starves, 9, monkeypatch, retries=0)
-    assert "number 4: a worker has not enough memory. Free some" in said(result)
+    assert "scene 4: a worker has not enough memory. Free some" in said(result)
     assert not out.exists()
     result, attempts = materialized(starves, 0, monkeypatch)
     assert result.success
