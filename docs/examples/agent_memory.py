@@ -19,7 +19,7 @@ NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def a_day(log: EventLog) -> Memory:
-    """Four colleagues: who is where, and what goes round."""
+    """Four colleagues: who is where, and how news spreads."""
     memory = Memory(log)
     memory.observe(OFFICE.ada, OFFICE.at, OFFICE.lab, author=OFFICE.camera, time=NINE)
     memory.believe(OFFICE.ada, OFFICE.merger, source="a letter from the board", author=OFFICE.ada)
@@ -44,7 +44,7 @@ def main() -> None:
             names(link.knower for link in memory.told_by(OFFICE.cleo, OFFICE.merger)),
         )
 
-        # The camera was wrong, and that is learned only now: recorded late, valid from the start.
+        # The camera was wrong, and the office learns it only now: recorded late, valid from the start.
         before = log.last_tick
         memory.forget(OFFICE.ada, OFFICE.at, OFFICE.lab, author=OFFICE.janitor)
         memory.observe(OFFICE.ada, OFFICE.at, OFFICE.roof, valid_from=0, author=OFFICE.janitor)
@@ -59,7 +59,7 @@ def main() -> None:
                 f"(deltas {ground.positions[0]} to {ground.positions[-1]})",
             )
 
-        # What if Bob had forgotten by tick 3? Nobody is asked again: what rested on it falls away.
+        # What if Bob had forgotten by tick 3? Nobody is asked again: the records that rest on it disappear.
         branch = memory.imagine(3, RetractAwareness(OFFICE.bob, OFFICE.merger, AWARE_OF))
         print("would have known:", names(branch.who_knew(OFFICE.merger)))
         print(

@@ -25,10 +25,10 @@ PREFIXES = {"skos": "http://www.w3.org/2004/02/skos/core#", "": "https://example
 
 
 def released(log: EventLog, turtle: str, tick: int) -> None:
-    """Append what must change for the log's state to be a release."""
+    """Append the changes that make the log's state equal to a release."""
     change = difference(log.state(), from_state(turtle).state())
-    log.extend([Delta(tick, Op.RETRACT, said) for said in change.retracted])
-    log.extend([Delta(tick, Op.INSERT, said) for said in change.inserted])
+    log.extend([Delta(tick, Op.RETRACT, triple) for triple in change.retracted])
+    log.extend([Delta(tick, Op.INSERT, triple) for triple in change.inserted])
 
 
 def main() -> None:
@@ -39,8 +39,8 @@ def main() -> None:
 
     change = log.diff(202603, 202604)
     print(f"April: {len(change.inserted)} statements came, {len(change.retracted)} went")
-    for said in change.retracted:
-        print("  went:", *said)
+    for triple in change.retracted:
+        print("  went:", *triple)
 
     broader = NamedNode(PREFIXES["skos"] + "broader")
     for tick in (202603, 202604):
@@ -49,7 +49,7 @@ def main() -> None:
 
     print(to_turtle(log.state(202603), PREFIXES), end="")
 
-    # A patch is the log as text; who gets it has the same digest, or is told where it was edited.
+    # A patch is the log as text. Its receiver gets the same digest, or an error that names the edited tick.
     received = EventLog.from_patch(log.to_patch())
     print("received as sent:", received.digest == log.digest)
 

@@ -1,8 +1,8 @@
 """A simulator forked: an epidemic in a log, and the same epidemic with one person kept at home.
 
-Run it with nothing but the library: `python docs/examples/simulator_forked.py`. A simulator is anything that
-takes up a state and says what changes at a tick; `tests/adapters/test_simulators.py` does the same with a
-gymnasium environment.
+Run it with nothing but the library: `python docs/examples/simulator_forked.py`. A simulator starts from a
+state and yields the changes of each tick; `tests/adapters/test_simulators.py` does the same with a gymnasium
+environment.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def ill(log: EventLog, tick: int) -> list[str]:
 
 
 def main() -> None:
-    """Record the epidemic, then ask what had become of it."""
+    """Record the epidemic, then fork it with one person at home."""
     log = EventLog()
     insert(log, TOWN.bo, TOWN.has, TOWN.flu, tick=0)
     record(log, Epidemic(), range(1, 6))

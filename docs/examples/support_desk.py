@@ -32,7 +32,7 @@ CUSTOMERS = 3_400
 
 
 def memory_of(log: EventLog) -> Memory:
-    """The desk's memory on a log: what contradicts is kept, in doubt."""
+    """The desk's memory on a log; it keeps contradicting records, in doubt."""
     return Memory(log, TBox("desk", WORDS), contradictions="doubt")
 
 
@@ -53,7 +53,7 @@ def name(term: object) -> str:
 
 
 def crash(path: Path) -> None:
-    """A process that observes one thing, says so, and is killed."""
+    """Observe a fact in a child process that kills itself at once."""
     if not (child := os.fork() if hasattr(os, "fork") else 0):
         with EventLog.open(path) as log:
             memory_of(log).observe(DESK.ticket7, DESK.answeredBy, MIRA, author=MIRA)
@@ -62,24 +62,24 @@ def crash(path: Path) -> None:
 
 
 def contradictions(memory: Memory) -> None:
-    """Two authors say otherwise; billing is right, and the doubt is gone with the other word."""
+    """Two authors contradict each other; the doubt ends when the wrong record is forgotten."""
     memory.observe(DESK.customer5, DESK.plan, DESK.silver, author=BILLING)
-    print("in doubt:", [(name(one.author), name(one.said[2])) for one in memory.doubted()])
+    print("in doubt:", [(name(ground.author), name(ground.said[2])) for ground in memory.doubted()])
     memory.forget(DESK.customer5, DESK.plan, DESK.gold, author=BOT)
     print("in doubt:", memory.doubted())
 
 
 def consequences(memory: Memory) -> None:
-    """What rests on a ticket falls with it, or is doubtful, as the TBox says."""
+    """Records that rest on a ticket end with it, or become doubtful, as the TBox says."""
     ticket = memory.observe(DESK.ticket9, DESK.reports, DESK.doubleCharge, author=BOT)
     guess = memory.observe(MIRA, DESK.suspects, DESK.cardReader, author=MIRA, cause=ticket)
     memory.observe(DESK.customer9, DESK.owed, 40, author=BILLING, cause=ticket)
     memory.observe(DESK.cardReader, DESK.checkedBy, DESK.technician, author=MIRA, cause=guess)
     falls = memory.impact(DESK.ticket9, DESK.reports, DESK.doubleCharge)
-    print("would fall:", sorted(name(one.said[1]) for one in falls))
+    print("would fall:", sorted(name(ground.said[1]) for ground in falls))
     memory.end(DESK.ticket9, DESK.reports, DESK.doubleCharge, author=BILLING)
     print("owed now:", [name(o) for *_, o in memory.log.state().match(DESK.customer9, DESK.owed)])
-    print("in doubt:", [name(one.said[1]) for one in memory.doubted()])
+    print("in doubt:", [name(ground.said[1]) for ground in memory.doubted()])
 
 
 def forgotten(memory: Memory) -> None:
@@ -90,7 +90,7 @@ def forgotten(memory: Memory) -> None:
         memory.forget(*fact, source="a letter of 3 March")
     print("known of customer 42:", len(list(memory.log.state().match(DESK.customer42))))
     print("known of them before:", len(list(memory.as_of(before).match(DESK.customer42))))
-    print("let go:", [name(one.said[1]) for one in memory.forgotten()[-len(facts) :]])
+    print("let go:", [name(ground.said[1]) for ground in memory.forgotten()[-len(facts) :]])
 
 
 def branches(memory: Memory) -> Memory:

@@ -18,7 +18,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
 from substrate.base.intervals import wilson
 from substrate.domains.smallville import format
-from substrate.domains.smallville.judging import MOST, Judgement, Said, judge, normal
+from substrate.domains.smallville.judging import MOST, ArmAnswer, Judgement, judge, read_reply
 
 _DIGITS = 6
 
@@ -59,7 +59,7 @@ class _Kind(msgspec.Struct, frozen=True):
     benchmark: str | None = None
 
 
-def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ...]]:
+def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[ArmAnswer, ...]]:
     """The answers of a file by specification, in the order of its arms.
 
     Args:
@@ -70,7 +70,7 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ..
         FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
             there, or answers an arm again (each names the line); or an arm has no answer.
     """
-    answers: dict[tuple[int, format.Arm], Said] = {}
+    answers: dict[tuple[int, format.Arm], ArmAnswer] = {}
     places: dict[tuple[int, format.Arm], str] = {}
     for where, line in lines(path):
         spec, arm, answer = _read(line, where)
@@ -80,7 +80,7 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ..
         if (spec, arm) in answers:
             hint = f"Keep this answer or that of {places[spec, arm]}"
             raise FormatError(f"twin/{spec}/{arm} is answered again", where=(where,), hint=hint)
-        word = normal(answer)
+        word = read_reply(answer)
         if word is None:
             hint = 'Write "yes" or "no", or "error" where none was given'
             raise FormatError(f"{answer[:80]!r} is no answer", where=(where,), hint=hint)
@@ -109,7 +109,7 @@ def _read(line: bytes, where: str) -> tuple[int, format.Arm, str]:
 
 
 def grade(
-    specs: Iterable[format.Spec], gold: Mapping[int, format.Gold], answers: Mapping[int, Sequence[Said]]
+    specs: Iterable[format.Spec], gold: Mapping[int, format.Gold], answers: Mapping[int, Sequence[ArmAnswer]]
 ) -> list[Score]:
     """Every number of some answers: of all specifications, of each linkage, of each query type.
 

@@ -13,6 +13,7 @@ from substrate.log.event_log import EventLog
 
 Fact = tuple[str, str, str]
 """A triple as its three terms in N-Triples."""
+# One end of each triple ► its predicate ► the other ends, in the order of their insertion.
 _Ends = dict[str, dict[str, dict[str, None]]]
 _NONE: Mapping[str, dict[str, None]] = {}
 

@@ -170,13 +170,13 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
         (asked(ArmIntervention("override_location", "ann")), "$.intervention: there is no place None"),
         (asked(replace(TO_THE_PARK, agent="cy")), "$.intervention: there is no agent 'cy'"),
         (asked(TO_THE_PARK, Query("did_meet", "", "ann", other="ann")), "$.query: nobody meets themselves"),
+        (asked(TO_THE_PARK, Query("learned_fact", "", "bo", "ann", "news")), "$.query: learned_fact takes"),
+        (asked(replace(TO_THE_PARK, fact="news")), "$.intervention: override_location takes no fact"),
         (asked(TO_THE_PARK, branch=7), "$.branch: 1 <= branch <= horizon <= 10000 does not hold"),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
-def test_a_specification_that_names_what_is_not_there_is_refused(
-    spec: Spec, path: str, tmp_path: Path
-) -> None:
+def test_a_specification_with_a_wrong_field_is_refused(spec: Spec, path: str, tmp_path: Path) -> None:
     file = tmp_path / "specs.jsonl"
     file.write_bytes(b"\n" + msgspec.json.encode(spec) + b"\n")
     with pytest.raises(FormatError) as caught:

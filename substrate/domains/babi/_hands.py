@@ -40,14 +40,14 @@ def _in_hands(reader: Reader, agent: str, sparql: str) -> list[str]:
 
 def transfer(reader: Reader, asked: str, agent: str | None, thing: str | None, receiver: str | None) -> str:
     """The open role of the latest gift that fits; if several were given at once, all, joined by commas."""
-    told = {"agent": agent, "thing": thing, "receiver": receiver}
+    roles = {"agent": agent, "thing": thing, "receiver": receiver}
     gifts = reader.some(
         "such a gift",
         f"""SELECT ?event ?tick ?label {{
             ?event a :Give ; :agent ?agent ; :thing ?thing ; :receiver ?receiver ; :tick ?tick .
             OPTIONAL {{ ?event :order ?order }} ?{asked} rdfs:label ?label .
             }} ORDER BY DESC(?tick) ?order""",
-        **{role: iri(name) for role, name in told.items() if name},
+        **{role: iri(name) for role, name in roles.items() if name},
     )
     latest = {event: label for event, tick, label in gifts if tick == gifts[0][1]}
     for event in latest:

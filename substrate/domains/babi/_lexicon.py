@@ -45,7 +45,7 @@ class Verb(NamedTuple):
         base: its base form, for questions.
         past: its past form, for sentences.
         effect: its effect, a class of events of the TBox.
-        object: the class of its object: ``Place``, ``Thing``, or nothing.
+        object: the class of its object: ``Place``, ``Thing``, or empty.
         particles: words that it needs, such as ``up`` in "picked up".
     """
 

@@ -54,11 +54,11 @@ class _Axis(NamedTuple):
         return f"(({self.level})*/:{self.forward})+/({self.level})*" if self.level else f":{self.forward}+"
 
     @property
-    def rigid(self) -> list[str]:
+    def steps(self) -> list[str]:
         """Every relation that a chain along this axis may use.
 
-        Without relations across it, an order is walked one way only: that a is bigger than b, and c is bigger
-        than b, says nothing of a and c.
+        An order without relations across it is walked in one direction only: if a and c are both bigger than
+        b, nothing follows for a and c.
         """
         across = [name.strip(":") for name in self.level.split("|") if name]
         return list(map(term, (self.forward, self.backward, *across) if across else (self.forward,)))
@@ -92,16 +92,16 @@ def does_relate(reader: Reader, subject: str, relation: str, object: str) -> str
     even = first == second or (axis.level and reader.ask(f"ASK {{ {first} ({axis.level})+ {second} }}"))
     if not (holds or fails or even):
         raise UnknownError(f"a chain between {subject} and {object}")
-    for step in _chain(reader, first, second, axis.rigid) or _chain(reader, second, first, axis.rigid) or ():
+    for step in _chain(reader, first, second, axis.steps) or _chain(reader, second, first, axis.steps) or ():
         reader.rest_on(*step)
     return "yes" if holds else "no"
 
 
 def route(reader: Reader, start: str, goal: str) -> str:
     """A shortest route between two places, as the letters of its steps joined by commas."""
-    # Whoever is south of the next room goes north: a step's letter is its inverse relation's.
-    spelled = "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
-    letters = {row[0]: row[1] for row in reader.rows(spelled)}
+    # From a room south of the next one, the step goes north: its letter is that of the inverse relation.
+    sparql = "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
+    letters = {row[0]: row[1] for row in reader.rows(sparql)}
     if iri(start) == iri(goal):
         raise ProgramError("the way leads to where it starts", hint="Ask for a way between two places")
     chain = _chain(reader, iri(start), iri(goal), letters)
@@ -126,7 +126,7 @@ def _chain(reader: Reader, start: str, goal: str, relations: Iterable[str]) -> l
                     queue.append(end)
     if goal not in reached:
         return None
-    chain: list[Step] = []
+    chain: list[Step] = []  # from the goal back to the start
     while step := reached[chain[-1][0] if chain else goal]:
         chain.append(step)
     return chain[::-1]

@@ -137,14 +137,15 @@ class Phrases:
         """Refuse words after a noun that cannot be part of it: "the kitchen singing", "the milk cold"."""
         *before, last = (word.lower() for word in words)
         participle = re.fullmatch(r".*[aeiouy].*ing", last) and not self.kinds(last)
-        begins = next((n for n in range(len(words) - 1, 0, -1) if self.kinds(" ".join(words[:n]).lower())), 0)
+        # The number of words, from the first, that are a known noun; 0 if there is none.
+        known = next((n for n in range(len(words) - 1, 0, -1) if self.kinds(" ".join(words[:n]).lower())), 0)
         whole_is_known = bool(self.kinds(" ".join(words).lower()))
         if whole_is_known or (self.next() in ("is", "fits") and not participle) or "of" in before:
             return
         if participle or last in lexicon().adjectives:
             self.fail(start=start + len(before))
-        if begins:
-            self.fail(start=start + begins)
+        if known:
+            self.fail(start=start + known)
 
     def nouns(self) -> Complement:
         """Read nouns joined by "and", by commas, or by "or"."""

@@ -138,9 +138,9 @@ class Reader:
         """Take as evidence that an agent was at a place at a tick: the sentence that brought it there."""
         at = self.tick if at is None else at
         when = integer(self._since(agent, place, at))
-        there = self.facts.subjects(TICK, when)
-        events = [event for event in there if agent in self.facts.objects(event, _AGENT)]
-        if len(events) > 1:  # two parts of a sentence: SPARQL gives their order
+        at_tick = self.facts.subjects(TICK, when)
+        events = [event for event in at_tick if agent in self.facts.objects(event, _AGENT)]
+        if len(events) > 1:  # two parts of a sentence: take the first in the store's order
             sparql = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
             events = [next(self._look(sparql, {"agent": agent, "tick": when}))[0]]
         for event in events:
@@ -172,10 +172,10 @@ class Reader:
             if (ticks := self.facts.objects(event, TICK))
         }
         last = [event for event, tick in events.items() if tick == max(events.values())]
-        if len(last) > 1:  # two parts of a sentence: SPARQL gives their order
+        if len(last) > 1:  # two parts of a sentence: take the first in the store's order
             sparql = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
             return next(self._look(sparql, {"node": node}))[0]
-        return "".join(last)
+        return last[0] if last else ""
 
     def rest_on_hands(self, agent: str) -> None:
         """Take as evidence of what an agent carries everything that went through its hands."""

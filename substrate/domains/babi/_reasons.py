@@ -16,9 +16,9 @@ def what_fears(reader: Reader, individual: str) -> str:
     rows = reader.some(
         f"what {individual} is afraid of",
         """SELECT ?kind ?feared ?label {
-                    ?one :isA ?kind . ?kind :fears ?feared . ?feared rdfs:label ?label .
+                    ?individual :isA ?kind . ?kind :fears ?feared . ?feared rdfs:label ?label .
                 } ORDER BY ?label""",
-        one=node,
+        individual=node,
     )
     for kind, feared, _ in rows:
         reader.rest_on(node, _IS_A, kind)
@@ -30,9 +30,9 @@ def what_color(reader: Reader, individual: str) -> str:
     """An individual's own colour, else the colour of the individual of its kind described last."""
     node = iri(individual)
     own = reader.rows(
-        f"""SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_LABELLED} }}
+        f"""SELECT ?color ?label {{ ?individual :quality ?color . ?color a :Color . {_LABELLED} }}
             ORDER BY ?label LIMIT 1""",
-        one=node,
+        individual=node,
     )
     if own:
         reader.rest_on(node, _QUALITY, own[0][0])
@@ -40,9 +40,9 @@ def what_color(reader: Reader, individual: str) -> str:
     kind, peer, color, label = reader.first(
         f"the colour of {individual} or of its kind",
         f"""SELECT ?kind ?peer ?color ?label {{
-            ?one :isA ?kind . ?peer :isA ?kind ; :quality ?color . ?color a :Color . {_LABELLED}
+            ?individual :isA ?kind . ?peer :isA ?kind ; :quality ?color . ?color a :Color . {_LABELLED}
             ?event :described ?peer ; :as ?kind ; :tick ?tick }} ORDER BY DESC(?tick) ?label LIMIT 1""",
-        one=node,
+        individual=node,
     )
     for triple in ((node, _IS_A, kind), (peer, _IS_A, kind), (peer, _QUALITY, color)):
         reader.rest_on(*triple)

@@ -78,15 +78,18 @@ Who = tuple[str, ...] | Pronoun
 
 
 class Telling:
-    """A sentence's fact as it is told: its event, the state before it, the events before it.
+    """A sentence's fact while its changes are written.
 
     Attributes:
-        lines: its changes, as far as they are told.
+        event: the fact's event.
+        facts: the state before it.
+        earlier: the events before it, in order.
+        lines: its changes so far.
     """
 
-    def __init__(self, statement: Statement, order: int, facts: Facts, told: Sequence[str]) -> None:
+    def __init__(self, statement: Statement, order: int, facts: Facts, earlier: Sequence[str]) -> None:
         self.text, self.tick, self.order = statement.text, statement.id, order
-        self.event, self.facts, self.told = event(statement.id, order), facts, told
+        self.event, self.facts, self.earlier = event(statement.id, order), facts, earlier
         self.lines: list[str] = []
 
     def fail(self, what: str, hint: str) -> NoReturn:
@@ -144,7 +147,7 @@ class Telling:
             return [self.mention(name, "Agent") for name in who]
         pronoun = who.word
         hint = "Name the people before taking them up by a pronoun, and one only where it means one"
-        for antecedent in reversed(self.told):
+        for antecedent in reversed(self.earlier):
             people = [
                 person
                 for role in ("agent", "receiver", "described")
@@ -188,8 +191,8 @@ class Telling:
         if period == "now":
             return True
         events = self.facts.subjects(term("agent"), agent)
-        told = {term(period)}.union(*(self.facts.objects(node, term("period")) for node in events))
-        return max(told, key=self._rank) == term(period)
+        periods = {term(period)}.union(*(self.facts.objects(node, term("period")) for node in events))
+        return max(periods, key=self._rank) == term(period)
 
     def _rank(self, period: str) -> int:
         return max(int(text_of_term(rank)) for rank in self.facts.objects(period, RANK))

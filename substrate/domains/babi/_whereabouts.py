@@ -32,11 +32,11 @@ def where_was(reader: Reader, entity: str, before: str) -> str:
     earlier = reader.first(
         f"where {entity} was before the {before}",
         f"""SELECT ?event ?kind ?agent ?tick ?place ?label {{ {_STAY} ?place rdfs:label ?label .
-            FILTER(?place != ?before && (?rank < ?then || ?rank = ?then && (?tick < ?when
-                || ?tick = ?when && ?order < ?place_in_sentence))) }} {_LATEST}""",
+            FILTER(?place != ?before && (?rank < ?later_rank || ?rank = ?later_rank && (?tick < ?later_tick
+                || ?tick = ?later_tick && ?order < ?later_order))) }} {_LATEST}""",
         node=node,
         before=place,
-        **dict(zip(("when", "then", "place_in_sentence"), later[3:], strict=True)),
+        **dict(zip(("later_tick", "later_rank", "later_order"), later[3:], strict=True)),
     )
     for (event, kind, agent, when, *_), where in ((later, place), (earlier, earlier[4])):
         if kind == term("Move"):
@@ -56,11 +56,12 @@ def is_in(reader: Reader, entity: str, place: str) -> str:
     node, sought = iri(entity), iri(place)
     known = reader.some(f"anything of where {entity} is", _KNOWN_PLACES, node=node)
     predicate, where = known[0]
-    here = (predicate, sought) in known
+    is_known = (predicate, sought) in known
     if predicate == AT:
         reader.rest_on_place(node, where)
-        return "yes" if here else "no"
+        return "yes" if is_known else "no"
     for which, where in known:
-        if which == MAY_BE_AT or where == sought or not here:
+        if which == MAY_BE_AT or where == sought or not is_known:
             reader.rest_on(node, which, where)
-    return "maybe" if here is (predicate == MAY_BE_AT) else "no"
+    # An alternative may be the place; so may any place but those where the entity is known not to be.
+    return "maybe" if is_known is (predicate == MAY_BE_AT) else "no"

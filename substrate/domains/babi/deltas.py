@@ -50,7 +50,7 @@ def _common_quads() -> tuple[range, list[ox.Quad]]:
 def story_log(story: Story) -> EventLog:
     """The event log of a story, as far as it can be read.
 
-    A story ends at the first sentence that cannot be read; the log's last event then says so. Its cause may
+    A story ends at the first sentence that cannot be read; the log's last event then says so. The cause may
     be a part that the grammar lacks, a pronoun with no antecedent or several, an adjective that is neither a
     colour nor a motive, a name for both a person and a thing, or a contradiction of an earlier sentence.
 
@@ -59,7 +59,7 @@ def story_log(story: Story) -> EventLog:
     >>> [str(place) for _, predicate, place in story_log(story).state(1) if str(predicate).endswith(":at>")]
     ['<urn:babi:park>']
     """
-    facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
+    facts, deltas, events = Facts(), list[tuple[int, str]](), list[str]()
 
     def kinds(noun: str) -> frozenset[str]:
         """The classes that the story gave a noun; if it gave none, the TBox's."""
@@ -75,14 +75,14 @@ def story_log(story: Story) -> EventLog:
     for statement in story.statements:
         try:
             for order, fact in enumerate(parse_sentence(statement.text, kinds), start=1):
-                # The second fact of a sentence is told of the state that the first one left.
-                telling = Telling(statement, order, facts, told)
+                # A sentence's second fact changes the state that the first one left.
+                telling = Telling(statement, order, facts, events)
                 fact.tell(telling)
                 keep(statement.id, telling.lines)
                 if facts.objects(telling.event, TICK):
-                    told.append(telling.event)
+                    events.append(telling.event)
         except FormatError as error:
-            unread = Telling(statement, 1, facts, told)
+            unread = Telling(statement, 1, facts, events)
             unread.happens("Unread", reason=literal(str(error)))
             keep(statement.id, unread.lines)
             break

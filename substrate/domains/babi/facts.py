@@ -55,10 +55,10 @@ class Absent(NamedTuple):
         story.happens("Absence", agent=agents)
         for agent in agents:
             known, alternatives = story.objects(agent, AT), story.objects(agent, MAY_BE_AT)
-            left = [other for other in alternatives if other != place]
-            if left and left != alternatives:
-                story.bring(agent, left, AT if len(left) == 1 else MAY_BE_AT)
-            elif alternatives and not left:
+            remaining = [other for other in alternatives if other != place]
+            if remaining and remaining != alternatives:
+                story.bring(agent, remaining, AT if len(remaining) == 1 else MAY_BE_AT)
+            elif alternatives and not remaining:
                 story.leave(agent, place)
             elif not alternatives and (place in known or not known):
                 for node in (agent, *story.objects(agent, CARRIES)):
@@ -150,16 +150,16 @@ def _handled(
     agent: str,
     name: str,
     holder: str | None,
-    told: str | None = None,
+    told_place: str | None = None,
     **roles: str,
 ) -> None:
     """Let a thing change hands: its holder, if any, carries it, and it is where its holder or the agent is.
 
-    If the sentence has ``told`` the place, the agent is there too, with everything that the agent carries.
+    If the sentence names the place, the agent is there too, with everything that the agent carries.
     """
     thing = iri(name)
     places = (story.objects(holder, AT) if holder else []) or story.objects(agent, AT)
-    if told and places != [(place := story.mention(told, "Place"))]:
+    if told_place and places != [(place := story.mention(told_place, "Place"))]:
         places = [place]
         story.bring(agent, places, but=thing)
     story.mention(name, "Thing")
@@ -180,9 +180,9 @@ class Related(NamedTuple):
 
     def tell(self, story: Telling) -> None:
         """Insert the relation, and its inverse in the other direction."""
-        relation, between = term(self.relation), "Place" if self.relation in _DIRECTIONS else "Thing"
+        relation, kind = term(self.relation), "Place" if self.relation in _DIRECTIONS else "Thing"
         subject, other = (
-            story.mention(name, "Place" if story.is_a(iri(name), "Place") else between)
+            story.mention(name, "Place" if story.is_a(iri(name), "Place") else kind)
             for name in (self.subject, self.object)
         )
         story.add(subject, relation, other)

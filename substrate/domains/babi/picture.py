@@ -15,14 +15,14 @@ def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
     """Picture a story up to a question, with the sentences that the answer rests on marked."""
     log = why.logs[OWN]
     used = {log[position].tick for position in why.evidence()}
-    told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
-    return pictured(_timeline(log, told), told)
+    sentences = [(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
+    return pictured(_timeline(log, sentences), sentences)
 
 
-def _timeline(log: EventLog, told: list[tuple[int, str, bool]]) -> Timeline:
+def _timeline(log: EventLog, sentences: list[tuple[int, str, bool]]) -> Timeline:
     """Draw people and things as lanes, with the events of sentences as marks.
 
-    ``told`` has the tick and the text of each sentence, and whether the answer rests on it.
+    ``sentences`` has the tick and the text of each sentence, and whether the answer rests on it.
     """
     kinds: dict[str, str] = {}
     taking_part: dict[str, list[str]] = {}
@@ -33,9 +33,9 @@ def _timeline(log: EventLog, told: list[tuple[int, str, bool]]) -> Timeline:
                 kinds.setdefault(subject, bare(value).rpartition(":")[2])
             elif line[0] == "A" and predicate in _ROLES:
                 taking_part.setdefault(subject, []).append(bare(value).rpartition(":")[2])
-    events = [(tick, text, used) for tick, text, used in told if event(tick) in taking_part]
+    events = [(tick, text, used) for tick, text, used in sentences if event(tick) in taking_part]
     names = list(dict.fromkeys(name for tick, _, _ in events for name in taking_part[event(tick)]))
-    x = Scale(last := told[-1][0])
+    x = Scale(last := sentences[-1][0])
     marks: list[Mark] = []
     for tick, text, used in events:
         lanes = tuple(sorted({names.index(name) for name in taking_part[event(tick)]}))

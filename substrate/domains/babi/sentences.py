@@ -66,16 +66,16 @@ class _Sentence(Phrases):
         self.take(",")
         period = self.take(*PERIODS)
         self.take(",")
-        told = self.clause()
+        parsed = self.clause()
         last = self.take(*PERIODS)
         if period and last:
             self.fail(f"{period!r} and {last!r} are two times")
         period = period or last
         while self.next():
-            told += self.continuation(told[-1])
+            parsed += self.continuation(parsed[-1])
         if not period:
-            return told
-        if len(told) != 1 or not isinstance(move := told[0], facts.Moved):
+            return parsed
+        if len(parsed) != 1 or not isinstance(move := parsed[0], facts.Moved):
             self.fail(f"{period!r} is read with a single move only")
         return [move._replace(period=PERIODS[period])]
 
@@ -202,8 +202,9 @@ class _Sentence(Phrases):
         if use.effect == "Departure":
             if not objects:
                 return "for" in others
-            known = "Place" in self.kinds(objects[0]) or use.base != "leave" or "for" in others
-            return known and all("Thing" not in self.kinds(noun) for noun in objects)
+            # People leave a place or a thing: the noun's class decides.
+            is_place = "Place" in self.kinds(objects[0]) or use.base != "leave" or "for" in others
+            return is_place and all("Thing" not in self.kinds(noun) for noun in objects)
         if not objects:
             return False
         if use.base == "leave":
@@ -261,14 +262,14 @@ class _Sentence(Phrases):
         origin = self.one_place(others, "from")
         company = others.get("with", Complement())
         groups = _together(who, company.names)
-        left: list[Fact] = [facts.Departed(group, origin) for group in groups] if origin else []
-        if left and "to" not in others and not company.nouns:
-            return left
+        exits: list[Fact] = [facts.Departed(group, origin) for group in groups] if origin else []
+        if exits and "to" not in others and not company.nouns:
+            return exits
         if not goals.nouns or (len(goals.nouns) > 1 and goals.joined != "or"):
             self.fail("the sentence names not one place to go to")
         places = tuple(self.place(noun) for noun in goals.nouns)
         taken = [facts.Took(self.one_agent(who), self.thing(noun)) for noun in company.nouns]
-        return [*taken, *left, *_arrived(groups, places)]
+        return [*taken, *exits, *_arrived(groups, places)]
 
     def departed(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "for", "to", "with")
@@ -277,8 +278,8 @@ class _Sentence(Phrases):
             self.fail()
         groups = _together(who, company.names)
         goal = self.one_place(others, "for" if "for" in others else "to")
-        left = [facts.Departed(group, self.place(noun)) for noun in objects for group in groups]
-        return [*left, *_arrived(groups, (goal,) if goal else ())]
+        exits = [facts.Departed(group, self.place(noun)) for noun in objects for group in groups]
+        return [*exits, *_arrived(groups, (goal,) if goal else ())]
 
     def took(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         if len(objects) == 1 and self.kinds(objects[0]) == {"Vehicle"}:
@@ -302,7 +303,7 @@ class _Sentence(Phrases):
         if "to" not in others:
             self.fail("the sentence does not say where to")
         taken = [facts.Took(self.one_agent(who), self.thing(noun), origin) for noun in objects]
-        onward = {role: brought for role, brought in others.items() if role != "from"}
+        onward = {role: complement for role, complement in others.items() if role != "from"}
         return [*taken, *self.moved(who, (), onward)]
 
     def dropped(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:

@@ -17,7 +17,7 @@ IMAGINING = (*REMOVALS, "unseen_events")
 _MOVING = {*IMAGINING, "filter_moving", "filter_stationary", "filter_resting"}
 
 
-def lack(tokens: Iterable[str], scene: Scene) -> str:
+def lacking_positions(tokens: Iterable[str], scene: Scene) -> str:
     """The objects whose positions a program needs and the scene lacks, in words; empty if there are none."""
     missing = sorted(scene.objects.keys() - scene.posed) if scene.tracked else []
     if not missing or _MOVING.isdisjoint(tokens):
@@ -50,7 +50,7 @@ class Chances:
         """The probability of a program's answer; ``None`` if the law simulated nothing for it.
 
         It is 1 if no concerned object departs from its observed path in any draw: then the causal graph
-        decides, and no simulation. Otherwise it is the share of draws with the same answer, with half a draw
+        decides, not a simulation. Otherwise it is the share of draws with the same answer, with half a draw
         added to either side: an ensemble that agrees proves nothing.
         """
         if not self.simulates(program):

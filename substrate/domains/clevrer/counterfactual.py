@@ -2,7 +2,7 @@
 
 This is Algorithm 2 of the paper with its polarity mended. Its two branches return opposite things: membership
 in AncObj says that an event is prevented, the partner rule that one occurs. Here every method says whether
-the event occurs; the method ``printed`` takes what Algorithm 2 returns for that.
+the event occurs; the method ``printed`` takes the return value of Algorithm 2 for its answer.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from substrate.domains.clevrer.format import RECORDED_AFTER
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
-"""The ground of an answer: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
-a rule without proof.
+"""The ground of an answer: ``observed``, the video; ``dual``, the ancestors of an observed event (Proposition
+1); ``simulated``, a simulation; ``heuristic``, a rule without proof.
 """
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
 """The grounds of an answer, from the surest to the least sure."""
 
 
 class Fate(NamedTuple):
-    """The fate of an event without an object: it occurs or not, and the ground for it."""
+    """The verdict on an event in the world without an object: it occurs or not, on this ground."""
 
     occurs: bool
     ground: Ground
 
 
 def _duality(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
-    """An observed event happens unless the object is among those it depends on; an event that was not
-    observed counts as not happening.
+    """An observed event occurs unless it depends on the object; an event that was not observed counts as not
+    occurring.
     """
     observed = _like(event, scene)
     if not observed:
@@ -43,15 +43,15 @@ def _duality(scene: Scene, event: SceneEvent, removed: int, settings: Counterfac
 
 
 def _partner(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
-    """Judge as the duality, and take two that both collided with the object to collide without it."""
+    """Judge as the duality does; besides, two objects that both collided with the removed one collide."""
     if event.kind != "Collision" or _like(event, scene):
         return _duality(scene, event, removed, settings, engine)
     return _emergent(scene, event, removed)
 
 
 def _printed(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
-    """Take what Algorithm 2 returns, as it is printed, for whether the event occurs. An observed event then
-    occurs if it depends on the object, although that is when it does not.
+    """Take the return value of Algorithm 2, as it is printed, for the answer. An observed event then occurs
+    if it depends on the object, which is the opposite of Proposition 1.
     """
     ancestry = scene.ancestry("printed")
     observed = _like(event, scene)
@@ -63,7 +63,7 @@ def _printed(scene: Scene, event: SceneEvent, removed: int, settings: Counterfac
 
 
 def _emergent(scene: Scene, event: SceneEvent, removed: int) -> Fate:
-    """The partner rule: a collision of two that both collided with the object."""
+    """The partner rule: two objects that both collided with the removed one collide with each other."""
     return Fate(event.objects <= scene.partners.get(removed, frozenset()), "heuristic")
 
 
@@ -71,7 +71,7 @@ def _simulated(
     scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine
 ) -> Fate:
     """Judge a collision by the fork without the object, and an entry or exit by the duality, since a fork has
-    no camera.
+    no camera. The partner rule judges objects whose positions a tracker did not give.
     """
     if event.kind != "Collision":
         return _duality(scene, event, removed, settings, engine)
@@ -104,14 +104,14 @@ def _fork(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactua
 
 
 def _filmed(scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine) -> Fate:
-    """Judge without ancestry: what was filmed occurs again, unless the object took part in it."""
+    """Judge without ancestry: a filmed event occurs again; :func:`judge` excludes the object's own events."""
     return Fate(bool(_like(event, scene)), "heuristic")
 
 
 def _filmed_partner(
     scene: Scene, event: SceneEvent, removed: int, settings: Counterfactual, engine: Engine
 ) -> Fate:
-    """Judge without ancestry, and take two that both collided with the object to collide without it."""
+    """Judge without ancestry; besides, two objects that both collided with the removed one collide."""
     if event.kind != "Collision" or _like(event, scene):
         return _filmed(scene, event, removed, settings, engine)
     return _emergent(scene, event, removed)
@@ -122,7 +122,7 @@ def _like(event: SceneEvent, scene: Scene) -> list[SceneEvent]:
 
 
 class Method(NamedTuple):
-    """A way to tell which events occur without an object: its verdict on one, and what it says in words."""
+    """A way to tell which events occur without an object: its verdict on an event, and its description."""
 
     verdict: Callable[[Scene, SceneEvent, int, Counterfactual, Engine], Fate]
     words: str
@@ -151,11 +151,11 @@ METHODS: Mapping[str, Method] = {
         _simulated, "the simulated fork without the object, to {horizon} frames after the video"
     ),
 }
-"""Every method by the name that the parameters give it. An entry here is all that a new one takes: the
+"""Every method by the name that the parameters give it. A new method needs only an entry here: the
 parameters, the launch form, the ablations and the explanations read this table.
 """
 PAPER, TRACKED = "partner", "simulated"
-"""The method that no parameter names: the paper's, and that for a log whose motion comes from positions."""
+"""The default methods: the paper's, and the one for a log whose motion comes from tracked positions."""
 Name = Literal[tuple(METHODS)]  # pyright: ignore[reportInvalidTypeForm]
 
 
@@ -163,16 +163,16 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The method that says which events occur without an object."""
 
     method: Name | None = None  # pyright: ignore[reportInvalidTypeForm]
-    """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
-    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``filmed`` and
-    ``filmed_partner``, the two rules without ancestry, to judge them by; ``simulated``, what its ancestry
-    leaves open is simulated. ``None`` is ``partner``, as in the paper, and ``simulated`` where a
-    tracker gave positions.
+    """``duality``: Proposition 1, for observed events. ``partner``: besides, partners of the removed object
+    collide (paper, section 3.3). ``printed``: Algorithm 2 word for word. ``filmed`` and ``filmed_partner``:
+    the two rules without ancestry, for comparison. ``simulated``: a simulation decides the events that
+    ancestry leaves open. ``None`` means ``partner``, as in the paper, but ``simulated`` if a tracker gave
+    positions.
     """
     horizon: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = RECORDED_AFTER
-    """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
-    the video does. The official key counts collisions of the two seconds that its generator went on for.
-    Rules need no horizon.
+    """The number of frames after the video that ``simulated`` simulates; 0 stops at the video's end. The
+    official gold counts collisions of the two seconds for which its generator went on after the video. The
+    other methods need no horizon.
     """
 
     @property
@@ -188,10 +188,10 @@ def judge(
 
     Args:
         event: observed, or a possible collision without a frame.
-        settings: the method, and its horizon; without a method the paper's judges.
+        settings: the method, by default the paper's, and its horizon.
         engine: the simulator, where the method needs one.
     """
-    # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
+    # The printed Algorithm 1 returns an event's participants too, so ``printed`` judges these events itself.
     if removed in event.objects and settings.method != "printed":
         return Fate(False, "dual")
     return METHODS[settings.method or PAPER].verdict(scene, event, removed, settings, engine)

@@ -1,8 +1,8 @@
-"""CLEVRER files ► typed deltas: one event log a scene, a tick a frame.
+"""CLEVRER files ► typed deltas: one event log per scene, one tick per frame.
 
-At tick 0 stand the objects with their attributes, whether they are in view and whether they move;
-later ticks hold entries, exits, collisions and every change of motion. At :func:`pose_frames` the pose
-of everyone in view is recorded, which is what kinematic projection and simulated forks read.
+Tick 0 has the objects with their attributes, whether they are in view and whether they move; later ticks
+have entries, exits, collisions and every change of motion. At :func:`pose_frames` the log records the pose of
+every object in view; kinematic projection and simulated forks read these poses.
 Classes and predicates are those of ``tboxes/clevrer.ttl``.
 """
 
@@ -34,8 +34,8 @@ from substrate.log.event_log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
 SAMPLED_FRAMES = 5
-"""Last frames of a video whose poses are recorded one by one: what kinematic projection averages."""
-_MOVING = MOVING_SPEED**2
+"""The number of a video's last frames whose poses are all recorded; kinematic projection averages them."""
+_MOVING = MOVING_SPEED**2  # is compared with squared speeds
 _SEEN, _VELOCITY = attrgetter("inside_camera_view"), attrgetter("velocity")
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -54,7 +54,7 @@ def scene_iri(scene: int) -> str:
 
 
 def annotation_log(annotation: Annotation) -> EventLog:
-    """The event log of an official annotation, a tick a frame.
+    """The event log of an official annotation, one tick per frame.
 
     An object enters when ``inside_camera_view`` flips to true after frame 0 and exits when it flips to
     false; it moves while its ground-plane speed is above :data:`MOVING_SPEED` units a second.
@@ -113,7 +113,7 @@ def _filmed(film: Film) -> EventLog:
 
 
 class Moving(Protocol):
-    """The motion of an object that is known otherwise than from an annotation."""
+    """The motion of an object from another source than an annotation, such as tracked positions."""
 
     def in_view(self, frame: int) -> bool:
         """Tell whether it is in view at a frame."""
@@ -124,20 +124,20 @@ class Moving(Protocol):
         ...
 
     def poses(self, frames: Iterable[int]) -> list[Posed]:
-        """Its poses at those of some frames at which they are known."""
+        """Its poses at the given frames, as far as they are known."""
         ...
 
 
 def events_log(
     scene_events: SceneEvents, watched: Callable[[int], Mapping[int, Moving]] | None = None
 ) -> EventLog:
-    """The event log of a compact event record; it has no motion and does not say who is in view.
+    """The event log of a compact event record; it has no motion and does not say which objects are in view.
 
     Args:
         scene_events: the record; its positions are not read.
-        watched: gives the motion of each object up to a last frame, where positions show it
+        watched: gives, for a last frame, the motion of each object that has tracked positions
             (:func:`research.domains.positions.tracked_log`); the log then has motion, views and
-            poses, as that of an annotation.
+            poses, like an annotation's log.
     """
     scene = scene_iri(scene_events.scene_index)
     last = max((e.frame for e in (*scene_events.in_outs, *scene_events.collisions)), default=0)
@@ -174,7 +174,7 @@ def _opening(
 
 
 def _flips(subject: str, visible: bytes, moving: bytes) -> Iterator[Line]:
-    """In view or not, moving or stationary, and whether it has been seen moving: each where it changes."""
+    """The changes of an object's view and of its motion, and the first frame that shows it moving."""
     in_view = f"{subject} <{NAMESPACE}inView> {_TRUE}"
     for frame in _changes(visible, first=True):
         if frame or visible[0]:
@@ -191,7 +191,7 @@ def _flips(subject: str, visible: bytes, moving: bytes) -> Iterator[Line]:
 
 
 def _watched(subject: str, body: Moving, frames: int, posed: Iterable[int]) -> Iterator[Line]:
-    """The flips and poses of a body that positions show; out of view it has no motion."""
+    """The flips and poses of a body with tracked positions; out of view it has no motion."""
     visible = bytes(map(body.in_view, range(frames)))
     yield from _flips(subject, visible, body.motion(frames))
     given = body.poses(posed)
@@ -199,7 +199,7 @@ def _watched(subject: str, body: Moving, frames: int, posed: Iterable[int]) -> I
 
 
 def _changes(values: bytes, *, first: bool = False) -> list[int]:
-    """The indices where a value differs from the one before; with ``first``, index 0 too."""
+    """The indices where a value, 0 or 1, differs from the one before; with ``first``, index 0 too."""
     indices = [0]
     while (index := values.find(not values[indices[-1]], indices[-1])) > 0:
         indices.append(index)
@@ -210,7 +210,7 @@ def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) 
     """The frames of a video at which poses are recorded: those from which another course of events may
     branch, and the last.
 
-    Everyone moves freely between two of them, so that the law of motion gives back what is left out.
+    Between two of them every object moves freely, so the law of motion yields the poses that are left out.
 
     Args:
         frames: how many the video has.
@@ -237,15 +237,15 @@ def spelled_poses(given: Sequence[Posed]) -> list[str]:
     ['126 0.25 -1.0 0.0 2.5 0.0 0.0', '127 0.5 -1.0 0.0 2.5 1e-05 0.0']
     """
     text = msgspec.json.encode(given).decode()
-    # JSON is spelled many times as fast, and as Python spells numbers, but for those below 0.0001, those with
-    # an exponent, and what is no number
+    # JSON is many times as fast as ``repr``, and spells numbers alike, except numbers below 0.0001, numbers
+    # with an exponent, infinity and NaN.
     if not given or "e" in text or "0.0000" in text or "null" in text:
         return [" ".join(map(repr, pose)) for pose in given]
     return text[2:-2].replace(",", " ").split("] [")
 
 
 def _poses(subject: str, frames: Iterable[int], values: Iterator[str]) -> Iterator[Line]:
-    """A pose is a single literal: as six triples of their own, poses would be most of the log."""
+    """An object's poses. Each is a single literal: as six triples each, poses would be most of the log."""
     for frame, value in zip(frames, values, strict=False):
         yield (frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
@@ -265,7 +265,7 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
             object_ = f"<{scene}:object:{number}>"
             lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}participant> {object_}"))
     log = EventLog()
-    # What is spelled here is IRIs and literals of checked numbers and names: no parser has to look at it
+    # These texts have only IRIs, and literals of checked numbers and names: they need no parser.
     log.extend_spelled(sorted(lines, key=itemgetter(0)))
     return log
 

@@ -76,8 +76,8 @@ class MotionEmitter:
         names, standing = _names(scene), state.texts()
         gone = {number for number, name in names.items() if f"{name} {_TYPE} {_OBJECT}" not in standing}
         leaving = {names[n] for n in gone} | {f"<{e.iri}>" for e in scene.events if e.objects & gone}
-        left = sorted(text for text in standing if text.partition(" ")[0] in leaving)
-        deltas = [Spelled(at, Op.RETRACT, text) for text in left]
+        orphans = sorted(text for text in standing if text.partition(" ")[0] in leaving)
+        deltas = [Spelled(at, Op.RETRACT, text) for text in orphans]
         if not scene.poses:
             ends = dict.fromkeys([*leaving, *(f"<{iri}>" for iri in _prevented(scene, at, gone))], at)
             return iter([*deltas, *_until(parent, at, ends)])
@@ -95,7 +95,7 @@ class MotionEmitter:
                 (_SIMULATED, _TRUE),
                 *((_PARTICIPANT, names[number]) for number in sorted(event.objects)),
             ]
-            deltas += (Spelled(tick, Op.INSERT, f"<{event.iri}> {word} {what}") for word, what in facts)
+            deltas += (Spelled(tick, Op.INSERT, f"<{event.iri}> {name} {value}") for name, value in facts)
         for frame, bodies in course.states.items():
             deltas += (
                 Spelled(frame, Op.INSERT, f"{names[body.id]} {_POSE} {_pose(frame, body)}")
@@ -111,7 +111,7 @@ def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
-    """The fork without an object, which goes at the first tick after those that declare it.
+    """The fork without an object, which is removed at tick 1: tick 0 declares it.
 
     Args:
         horizon: frames by which the fork continues after the video, with every object simulated.
@@ -127,8 +127,8 @@ def ensemble(scene: Scene) -> list[Scene]:
 
 
 def voters(scene: Scene, engine: Engine) -> list[Scene]:
-    """The scenes whose majority judges what a fork leaves open: draws of the errors of tracked positions;
-    the scene itself where its poses are recorded.
+    """The scenes whose forks vote on an event: draws of the position errors if a tracker gave the positions,
+    else the scene alone.
     """
     drawn = scene.tracked and scene.draw is None and engine == "calibrated"
     return ensemble(scene)[:VOTERS] if drawn else [scene]
@@ -166,7 +166,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
         course = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
         start = _start(scene, at, gone)
-        standing = [event for event in scene.events if _stands(event, start, gone, course)]
+        standing = [event for event in scene.events if _still_happens(event, start, gone, course)]
         branch.events = tuple(sorted((*standing, *contacts), key=lambda event: event.frame or 0))
         branch.simulated = frozenset(
             number for number, tick in _departures(at, gone, course).items() if tick <= end
@@ -176,14 +176,14 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
 
 
 def _start(scene: Scene, at: int, gone: Set[int]) -> int:
-    """The frame from which a branch is simulated: until a removed object's first collision since the frame
-    before ``at``, nothing but that object is missing.
+    """The frame from which a branch is simulated: if an object is removed, the one before its first collision
+    from ``at`` on, since until then nothing else changes; else the one before ``at``.
     """
     hits = (frame for frame, *pair in observed_collisions(scene) if frame >= at and not gone.isdisjoint(pair))
     return max(0, min(hits, default=max(at, scene.end)) - 1 if gone else at - 1)
 
 
-def _stands(event: SceneEvent, start: int, gone: Set[int], course: Course) -> bool:
+def _still_happens(event: SceneEvent, start: int, gone: Set[int], course: Course) -> bool:
     """Tell whether an observed event happens in a branch that is simulated from frame ``start`` on."""
     frame = event.frame or 0
     if frame <= start:
@@ -220,10 +220,11 @@ def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict
     shapes = cast(dict[int, Shape], {number: thing.shape for number, thing in scene.objects.items()})
     by_frame: dict[int, dict[int, Body]] = {}
     for frame, poses in scene.poses.items():
-        here = by_frame[frame] = {}
+        at_frame = by_frame[frame] = {}
         for number, (x, y, yaw, vx, vy, spin) in poses.items():
             yaw, spin = (yaw, spin) if shapes[number] == "cube" else (0.0, 0.0)
-            here[number] = Body(number, shapes[number], x, y, vx, vy, yaw, spin, masses.get(number, 1.0))
+            mass = masses.get(number, 1.0)
+            at_frame[number] = Body(number, shapes[number], x, y, vx, vy, yaw, spin, mass)
     return by_frame
 
 
@@ -239,15 +240,15 @@ def observed_collisions(scene: Scene) -> list[Contact]:
 
 def observed_masses(scene: Scene) -> Mapping[int, float]:
     """The masses from the observed collisions with both bodies in view."""
-    if scene.shown_masses is None:
+    if scene.observed_masses is None:
         bodies = recorded_bodies(scene, {})
-        scene.shown_masses = relative_masses(
+        scene.observed_masses = relative_masses(
             scene.objects,
             observed_collisions(scene),
             lambda number, frame: bodies.get(frame, {}).get(number),
             scene.end,
         )
-    return scene.shown_masses
+    return scene.observed_masses
 
 
 def _course(scene: Scene, at: int, end: int, gone: Set[int], engine: Engine) -> Course:
@@ -290,7 +291,7 @@ def _as_observed(
     names = _names(scene)
     start = _start(scene, at, gone)
     ends = {names[number]: at if number in gone else frame for number, frame in course.departed.items()}
-    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, start, gone, course)}
+    ends |= {f"<{event.iri}>": at for event in scene.events if not _still_happens(event, start, gone, course)}
     return _until(parent, at, ends)
 
 

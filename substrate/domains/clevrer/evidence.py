@@ -52,16 +52,16 @@ class Reading:
     """A scene's log as its queries read it, with the deltas behind the facts that hold at a tick.
 
     Attributes:
-        opened: the scene, with a log of :mod:`substrate.domains.clevrer.deltas`.
+        scene: the scene, with a log of :mod:`substrate.domains.clevrer.deltas`.
         log: the scene's log.
-        scene: the scene's IRI.
+        iri: the scene's IRI.
         queries: the texts of the queries, by name.
         words: objects and events in words, by IRI.
     """
 
     def __init__(self, scene: Scene, iri: str) -> None:
-        self.opened, self.log = scene, scene.log
-        self.scene = iri
+        self.scene, self.log = scene, scene.log
+        self.iri = iri
         self.queries = scene.queries
         self.words = called(scene, iri)
 
@@ -74,25 +74,21 @@ class Reading:
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
         """The deltas that made the given properties of individuals hold at a tick."""
         wanted = [f"<{subject}>" for subject in subjects]
-        positions = {
-            position
-            for predicate in predicates
-            for holding in [self.opened.holding(predicate, tick)]
-            for subject in wanted
-            for position in holding.get(subject, {}).values()
-        }
+        holdings = [self.scene.holding(predicate, tick) for predicate in predicates]
+        deltas = [holding.get(subject, {}).values() for holding in holdings for subject in wanted]
+        positions = {position for of_subject in deltas for position in of_subject}
         return list(map(Evidence, sorted(positions)))
 
     def all_of(self, class_: str) -> list[str]:
         """The individuals of a class, such as ``Object`` or ``Collision``, by IRI."""
-        classes = self.opened.holding(_TYPE).items()
+        classes = self.scene.holding(_TYPE).items()
         return [subject[1:-1] for subject, names in classes if f"<{NAMESPACE}{class_}>" in names]
 
     def individuals(self, value: Any, kind: Kind) -> list[str]:
         """The IRIs of a value on the stack; an event outside the log has none."""
         if kind in _OBJECTS:
             numbers = [value] if isinstance(value, int) else value
-            return [f"{self.scene}:object:{number}" for number in numbers]
+            return [f"{self.iri}:object:{number}" for number in numbers]
         if kind in _EVENTS:
             events = [value] if isinstance(value, SceneEvent) else value
             return [event.iri for event in events if event.iri]
@@ -104,11 +100,11 @@ class Reading:
         A single event with which others were compared is always included.
         """
         kinds = [kind & wanted for kind in opcode.takes]
-        came = self.individuals(step.result, step.kind) if step.kind & wanted else []
+        iris = self.individuals(step.result, step.kind) if step.kind & wanted else []
         for argument, kind in zip(step.arguments, kinds, strict=True):
             if kind and (not step.kind & wanted or isinstance(argument, SceneEvent)):
-                came += self.individuals(argument, _kind_of(argument, kind))
-        return came
+                iris += self.individuals(argument, _kind_of(argument, kind))
+        return iris
 
     def step(self, step: ProgramStep, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
         """A step in words, with its query and its evidence."""
@@ -129,7 +125,7 @@ class Reading:
         if isinstance(value, SceneEvent):
             if value.iri in self.words:
                 return self.words[value.iri]
-            who = [self.words.get(f"{self.scene}:object:{n}", str(n)) for n in sorted(value.objects)]
+            who = [self.words.get(f"{self.iri}:object:{n}", str(n)) for n in sorted(value.objects)]
             frame = "" if value.frame is None else f" at frame {value.frame}"
             return happening(value.kind, who) + frame
         if isinstance(value, list | tuple):
@@ -137,12 +133,13 @@ class Reading:
         return str(value)
 
     def _about(self, step: ProgramStep) -> list[tuple[str, ...]]:
+        """The IRI of each object or event a step gave; for an event outside the log, its objects' IRIs."""
         if step.kind in _EVENTS:
             events = [step.result] if isinstance(step.result, SceneEvent) else step.result
             return [
                 (event.iri,)
                 if event.iri
-                else tuple(f"{self.scene}:object:{number}" for number in sorted(event.objects))
+                else tuple(f"{self.iri}:object:{number}" for number in sorted(event.objects))
                 for event in events
             ]
         return [(iri,) for iri in self.individuals(step.result, step.kind)]
@@ -215,5 +212,5 @@ def removal(reading: Reading, number: int) -> list[Evidence]:
     These are the delta that inserts the object, and the filmed collisions.
     """
     tick = reading.log.last_tick
-    there = reading.evidence([f"{reading.scene}:object:{number}"], (_TYPE,), tick)
-    return sorted({*there, *reading.evidence(reading.all_of("Collision"), _READ["events"], tick)})
+    existence = reading.evidence([f"{reading.iri}:object:{number}"], (_TYPE,), tick)
+    return sorted({*existence, *reading.evidence(reading.all_of("Collision"), _READ["events"], tick)})

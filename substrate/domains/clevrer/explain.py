@@ -9,7 +9,7 @@ import msgspec
 
 from substrate.base.errors import ProgramError
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer._chances import REMOVALS, Chances, lack
+from substrate.domains.clevrer._chances import REMOVALS, Chances, lacking_positions
 from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
@@ -84,15 +84,15 @@ def explanation(
 
     def part(program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
         steps: list[ProgramStep] = []
-        rests, probability = "", None
+        answer_ground, probability = "", None
         try:
             outcome: str | ProgramError = execute(program, steps.append)
-            rests, probability = ground(steps), chance(program, outcome)
+            answer_ground, probability = ground(steps), chance(program, outcome)
         except ProgramError as error:
             outcome = error
         answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
-        told = tuple(map(explained, steps))
-        return ExplainedPart(title, told, answer, rests, text, probability, rule(steps)), outcome
+        in_words = tuple(map(explained, steps))
+        return ExplainedPart(title, in_words, answer, answer_ground, text, probability, rule(steps)), outcome
 
     if not question.choices:
         whole, _ = part(question.program, "", "")
@@ -124,7 +124,7 @@ def _rule(steps: Sequence[ProgramStep], world: World) -> str:
     tokens = {step.token for step in steps}
     votes = scene.tracked and Chances(world, ground_of).simulates(tokens)
     added = [f"by the majority of {VOTERS} draws of the positions' errors"] if votes else []
-    return "; ".join(filter(None, [rule_of(steps, parameters), *added, lack(tokens, scene)]))
+    return "; ".join(filter(None, [rule_of(steps, parameters), *added, lacking_positions(tokens, scene)]))
 
 
 def rule_of(steps: Iterable[ProgramStep], parameters: Parameters) -> str:
@@ -172,8 +172,8 @@ def _forked(fork: EventLog) -> list[int]:
     positions: list[int] = []
     first = fork.position((fork.branch_tick or 0) - 1)
     for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
-        said_of_object = predicate.value == f"{NAMESPACE}simulated" or text_of(value) == f"{NAMESPACE}Object"
-        if ":event:" in text_of(subject) or said_of_object:
+        of_object = predicate.value == f"{NAMESPACE}simulated" or text_of(value) == f"{NAMESPACE}Object"
+        if ":event:" in text_of(subject) or of_object:
             positions.append(position)
     return positions
 
@@ -188,11 +188,11 @@ def ground_of(steps: list[ProgramStep], world: World) -> str:
         if step.token == "unseen_events":
             return "heuristic" if world.parameters.predictive.kinematics else "simulated"
         if step.token in REMOVALS:
-            return _removal_ground(step, _asked_after(step, steps), world)
+            return _removal_ground(step, _sought(step, steps), world)
     return GROUNDS[0]
 
 
-def _asked_after(step: ProgramStep, steps: list[ProgramStep]) -> SceneEvent | int | None:
+def _sought(step: ProgramStep, steps: list[ProgramStep]) -> SceneEvent | int | None:
     """The event or object that a later ``belong_to`` looks for, if any."""
     for later in steps:
         if later.token == "belong_to" and later.place > step.place:
@@ -202,14 +202,14 @@ def _asked_after(step: ProgramStep, steps: list[ProgramStep]) -> SceneEvent | in
 
 def _removal_ground(step: ProgramStep, subject: SceneEvent | int | None, world: World) -> Ground:
     *events, gone = step.arguments
-    about = events[0] if events else world.scene.pairs
+    candidates = events[0] if events else world.scene.pairs
     if isinstance(subject, SceneEvent):
-        about = [subject]
+        candidates = [subject]
     elif subject is not None:
-        about = [event for event in about if subject in event.objects]
+        candidates = [event for event in candidates if subject in event.objects]
     parameters = world.parameters
     verdicts = [
-        judge(world.scene, event, gone, parameters.counterfactual, parameters.engine) for event in about
+        judge(world.scene, event, gone, parameters.counterfactual, parameters.engine) for event in candidates
     ]
     occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
     if occurring:

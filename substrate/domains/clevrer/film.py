@@ -16,7 +16,7 @@ from substrate.domains.clevrer.format import (
     Posed,
     Vector,
     check_annotation,
-    keys,
+    count_keys,
 )
 
 
@@ -65,24 +65,24 @@ _vectors = msgspec.json.Decoder(list[Vector])
 
 
 def decode_film(source: Source) -> Film:
-    """Decode an annotation as far as its event log needs it. Places and turns are only checked to exist;
-    their values are checked when they are read. Raises the errors of
+    """Decode an annotation as far as its event log needs it. Locations and orientations are only checked to
+    exist; their values are checked when they are read. Raises the errors of
     :func:`~substrate.domains.clevrer.format.decode_annotation`.
     """
-    film = decode(_films, source[1], source[0], keys=keys)
+    film = decode(_films, source[1], source[0], keys=count_keys)
     return film_of(film, check_annotation(source[0], film), source)
 
 
 def film_of(
     annotation: Annotation | Filmed, motion: Mapping[int, Sequence[Any]], source: Source | None = None
 ) -> Film:
-    """Take the parts of an annotation that an event log needs; ``motion`` is what ``tracks`` gives."""
+    """Take the parts of an annotation that a log needs; ``motion`` has each object's states by frame."""
     objects, frames = annotation.object_property, len(annotation.motion_trajectory)
     return Film(annotation.scene_index, objects, frames, annotation.collision, motion, source)
 
 
 def poses(recorded: Sequence[tuple[int, MotionState | FilmedState]]) -> list[Posed]:
-    """Give places and motions on the ground at some frames, decoded if they are still JSON.
+    """The poses of objects on the ground at some frames, decoded if they are still JSON.
 
     Raises:
         ValidationError: a value is not a vector.

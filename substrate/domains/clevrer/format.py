@@ -31,10 +31,10 @@ from substrate.domains.clevrer.questions import SHAPES as SHAPES
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
-RADIUS = 0.2
-MOVING_SPEED = 0.02
+RADIUS = 0.2  # of spheres and cylinders; half the edge of cubes
+MOVING_SPEED = 0.02  # the speed on the ground above which an object counts as moving
 BEFORE, AFTER = 1, 2
-"""Frames before and after a recorded collision between which its whole impulse passes."""
+"""A collision recorded at frame f exchanges its whole impulse from frame f - BEFORE to frame f + AFTER."""
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
@@ -157,10 +157,10 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 class SceneQuestions(msgspec.Struct, frozen=True):
     """All questions about one scene.
 
-    A question or choice without a program gets the one that its words say, by the templates of CLEVRER.
+    A question or choice without a program gets one from its words, by CLEVRER's templates.
 
     Raises:
-        ValueError: the words of one cannot be read.
+        ValueError: the words of a question or choice cannot be read.
 
     >>> asked = Question(0, "How many red objects are moving?", "descriptive")
     >>> SceneQuestions(7, [asked]).questions[0].program
@@ -181,7 +181,7 @@ W = TypeVar("W", bound=msgspec.Struct)
 
 
 def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
-    """The question with its own program and those of its choices, from their words where there is none.
+    """The question with a program for itself and for each choice; a missing one is read from the words.
 
     Args:
         grammar: the language of the words.
@@ -225,7 +225,7 @@ def decode_annotation(source: Source) -> Annotation:
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
-    annotation = decode(_annotations, source[1], source[0], keys=keys)
+    annotation = decode(_annotations, source[1], source[0], keys=count_keys)
     check_annotation(source[0], annotation)
     return annotation
 
@@ -251,7 +251,7 @@ def check_annotation(name: str, annotation: Any) -> Mapping[int, Sequence[Any]]:
     return tracks(annotation) if motion is None else motion
 
 
-def keys(annotation: Any) -> int:
+def count_keys(annotation: Any) -> int:
     """The number of keys in the JSON of an annotation."""
     states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (

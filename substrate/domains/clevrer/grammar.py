@@ -12,7 +12,7 @@ from random import Random
 from string import Formatter
 
 _QUOTED = 60
-"""Most characters that an error quotes of what it could not read."""
+"""The maximum number of unread characters that an error quotes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_rules(file: Traversable) -> tuple[Rules, Rules]:
 
 
 class Grammar:
-    """A language whose every text is read by a finite number of steps: no rule leads back to itself.
+    """A language without recursion: no rule leads back to itself, so that every text is read in finite time.
 
     Args:
         rules: by name, the templates of a kind of phrase.
@@ -157,6 +157,7 @@ class _Reading:
             end = place + len(literal)
             self.furthest = max(self.furthest, end)
             return end
+        # Count the characters that are alike only if they reach beyond the furthest place so far.
         if self._text.startswith(literal[: self.furthest + 1 - place], place):
             alike = takewhile(
                 lambda pair: pair[0] == pair[1],

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from substrate.base.errors import ProgramError
-from substrate.domains.clevrer._chances import lack
+from substrate.domains.clevrer._chances import lacking_positions
 from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run, run_choices
@@ -37,7 +37,7 @@ def answer_scene(
     ordered = sorted(questions, key=lambda question: question.question_id)
     answered = rows(ordered, world, LANGUAGE, lambda question: question.question_type, common)
     for question, row in zip(ordered, answered, strict=True):
-        note = lack(question.program, world.scene)
+        note = lacking_positions(question.program, world.scene)
         yield replace(row, note=note) if note else row
 
 

@@ -16,8 +16,8 @@ Distance = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
 
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Reference frame of the ancestor traversal: each event's own, as printed in Algorithm 1, or the
-    target's.
+    """Reference frame of the ancestor traversal: ``event``, each event's own; ``printed``, as Algorithm 1
+    prints it; ``global``, the target's.
     """
 
     reference_frame: Literal["event", "printed", "global"] = "event"
@@ -49,7 +49,7 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     configuration: Literal["A", "B", "C", "S"] | None = None
-    """``None`` is C, as in the paper; where a tracker gave positions, S."""
+    """``None`` is C, as in the paper; S if a tracker gave positions and ``frames`` and ``tau`` are unset."""
     frames: Frames | None = None
     tau: Distance | None = None
     horizon: Frames | None = None

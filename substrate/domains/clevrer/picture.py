@@ -20,6 +20,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}
     removed = _removed(steps)
     predicted = _predicted(steps, numbers, explanation)
+    # Predicted collisions lie right of the video's end, at 1.06 to 1.12 times its length.
     x = Scale(scene.end * (1.15 if predicted else 1))
     rows = {number: row for row, number in enumerate(scene.objects)}
     states = _states(scene, steps, explanation, removed)
@@ -48,6 +49,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     return Timeline(
         lanes,
         marks,
+        # A label every 25 frames, and one at the end that no other overlaps.
         [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)],
         "frame",
         x(scene.end),
@@ -94,11 +96,11 @@ def _states(
         ancestors = {iri for step in traversals for (iri,) in step.about}
         read = {iri for step in traversals for iri in _events(scene, step, explanation)}
         return dict.fromkeys(read - ancestors, "focus") | dict.fromkeys(ancestors, "ancestor")
-    came_out = [about for step in steps if step.name in _SINGLED_OUT for about in step.about]
-    return dict.fromkeys((about[0] for about in came_out if len(about) == 1), "focus")
+    selected = [about for step in steps if step.name in _SELECTING for about in step.about]
+    return dict.fromkeys((about[0] for about in selected if len(about) == 1), "focus")
 
 
-_SINGLED_OUT = (
+_SELECTING = (
     "unique",
     "filter_before",
     "filter_after",

@@ -163,7 +163,7 @@ def _motion(moving: bool) -> Opcode:
     def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
         if frame == "null":
             scene, things = world.scene, world.scene.objects
-            scene.motion(scene.end)
+            scene.motion(scene.end)  # raises an error if the log has no motion
             return [o for o in objects if things[o].moved is moving]
         motion = world.scene.motion(frame)
         return [o for o in objects if motion.get(o) is moving]
@@ -197,12 +197,12 @@ def _frame(world: World, event: SceneEvent) -> int:
     return event.frame
 
 
-def _beside(stands: Callable[[int, int], bool]) -> Opcode:
-    """Keep the events whose frame compares to another event's frame as ``stands`` demands."""
+def _by_frame(compare: Callable[[int, int], bool]) -> Opcode:
+    """Keep the events for whose frame and another event's frame ``compare`` is true."""
 
     def keep(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> list[SceneEvent]:
         frame = _frame(world, event) if events else 0
-        return [e for e in events if stands(_frame(world, e), frame)]
+        return [e for e in events if compare(_frame(world, e), frame)]
 
     return Opcode((Kind.EVENTS, Kind.EVENT), Kind.EVENTS, keep, "events")
 
@@ -230,10 +230,10 @@ def _participant(world: World, event: SceneEvent) -> int:
     return _unique(world, list(event.objects))
 
 
-def _belongs(world: World, entry: Any, events: Sequence[SceneEvent]) -> str:
-    if isinstance(entry, int):
-        return _yes_no(any(entry in e.objects for e in events))
-    return _yes_no(any(e.kind == entry.kind and e.objects == entry.objects for e in events if e.objects))
+def _belongs(world: World, sought: Any, events: Sequence[SceneEvent]) -> str:
+    if isinstance(sought, int):
+        return _yes_no(any(sought in e.objects for e in events))
+    return _yes_no(any(e.kind == sought.kind and e.objects == sought.objects for e in events if e.objects))
 
 
 def _ancestors(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> list[SceneEvent]:
@@ -274,8 +274,8 @@ def _counterfactual(world: World, *given: Any) -> list[SceneEvent]:
     """Keep the given events, or any pair's collisions, that occur with an object removed."""
     *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
-    about = events[0] if events else world.scene.pairs
-    return [e for e in about if judge(world.scene, e, removed, settings, engine).occurs]
+    candidates = events[0] if events else world.scene.pairs
+    return [e for e in candidates if judge(world.scene, e, removed, settings, engine).occurs]
 
 
 def _yes_no(truth: bool) -> str:
@@ -294,8 +294,8 @@ OPCODES: dict[str, Opcode] = {
     "filter_in": _of_kind("Entry"),
     "filter_out": _of_kind("Exit"),
     "filter_collision": _of_kind("Collision"),
-    "filter_before": _beside(lt),
-    "filter_after": _beside(gt),
+    "filter_before": _by_frame(lt),
+    "filter_after": _by_frame(gt),
     "filter_order": Opcode((_K.EVENTS, _K.ORDER), _K.EVENT, _ordered, "events"),
     "start": Opcode((), _K.EVENT, _boundary("Start"), "events"),
     "end": Opcode((), _K.EVENT, _boundary("End"), "events"),

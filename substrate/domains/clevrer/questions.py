@@ -1,9 +1,9 @@
 """CLEVRER's questions in words: one table, from which questions are written and texts are read.
 
-A rule of ``questions.toml`` lists the wordings of one kind of phrase, each beside its program; they are
-official, as far as texts show them. ``{thing}`` is an object by a description that fits it alone, ``{group}``
-the objects that a description fits, ``{event}`` and ``{clause}`` an event as a name and as a clause,
-``{moment}`` a time, and ``{span}`` a part of the video.
+A rule of ``questions.toml`` lists the wordings of one kind of phrase, each beside its program; the wordings
+are official, as far as public texts show them. ``{thing}`` is an object by a description that fits it alone,
+``{group}`` the objects that a description fits, ``{event}`` and ``{clause}`` an event as a name and as a
+clause, ``{moment}`` a time, and ``{span}`` a part of the video.
 """
 
 from __future__ import annotations

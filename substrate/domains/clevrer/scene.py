@@ -40,8 +40,7 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""The reading behind every answer, in SPARQL; ``motion`` reads the question's frame, the others the last.
-"""
+"""The reads behind every answer, in SPARQL; ``motion`` reads the question's frame, the others the last."""
 Holding = Mapping[str, Mapping[str, int]]
 """A predicate's objects by subject, as in N-Triples, in the log's order; each with the position of the delta
 that inserted it.
@@ -95,7 +94,7 @@ class Scene:
         self._given = log
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
-        self.shown_masses: Mapping[int, float] | None = None
+        self.observed_masses: Mapping[int, float] | None = None
         """The relative masses that the observed collisions show; ``None`` until they are asked for."""
         self.branches: dict[tuple[str, int, int, str], Scene] = {}
         """Simulated forks made so far. The key is ``"without"`` and an object, or ``"future"`` and 0; then
@@ -128,25 +127,25 @@ class Scene:
         return self.log.last_tick
 
     @cached_property
-    def _said(self) -> dict[str, list[tuple[int, int, str, str, int]]]:
+    def _deltas(self) -> dict[str, list[tuple[int, int, str, str, int]]]:
         """The log by predicate: tick, 1 for an insertion, subject, object and position."""
         by_predicate = defaultdict[str, list[tuple[int, int, str, str, int]]](list)
         position = count()
         for columns, start, stop in self.log.pieces(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
             terms = [text.split(" ", 2) for text in texts]
-            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], terms, position, strict=False)
-            for tick, insert, (subject, predicate, object_), place in given:
+            rows = zip(columns.ticks[start:stop], columns.inserts[start:stop], terms, position, strict=False)
+            for tick, insert, (subject, predicate, object_), place in rows:
                 by_predicate[predicate].append((tick, insert, subject, object_, place))
         return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
         """The triples of a predicate, by its IRI, after a tick; by default after the last tick."""
         by_subject: dict[str, dict[str, int]] = {}
-        for when, came, subject, object_, place in self._said.get(f"<{predicate}>", ()):
+        for when, inserted, subject, object_, place in self._deltas.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
                 break
-            if came:
+            if inserted:
                 by_subject.setdefault(subject, {}).setdefault(object_, place)
             else:
                 by_subject.get(subject, {}).pop(object_, None)
@@ -211,7 +210,7 @@ class Scene:
 
     @cached_property
     def partners(self) -> dict[int, set[int]]:
-        """By object: the object itself and those that it was observed to collide with."""
+        """For each object that was observed to collide: its partners, and the object itself."""
         partners: dict[int, set[int]] = {}
         for event in self.events:
             if event.kind == "Collision":
@@ -244,7 +243,7 @@ class Scene:
     @cached_property
     def has_motion(self) -> bool:
         """Tell whether the log records motion at all."""
-        return f"<{NAMESPACE}motion>" in self._said
+        return f"<{NAMESPACE}motion>" in self._deltas
 
     @cached_property
     def tracked(self) -> bool:

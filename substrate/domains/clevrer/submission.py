@@ -12,7 +12,7 @@ def submitted(rows: Iterable[Row]) -> dict[str, Any]:
     """A scene's entry in a submission, from the rows of its questions.
 
     A choice that could not be judged is ``wrong``, since the layout has no third value. An open question that
-    could not be answered keeps the answer ``error``, which no key has.
+    could not be answered keeps the answer ``error``, which is never right.
 
     >>> asked = {"benchmark": "clevrer", "split": "test", "scene": 15000, "log": "", "expected": None}
     >>> choice = ChoiceRow(0, "error", None)

@@ -17,7 +17,7 @@ class Kinematic:
     """Straight lines into the future, and the duality for a changed object."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """Algorithm 3 on the last frames; pairs that have met do not meet again."""
+        """Algorithm 3 on the last frames."""
         kinematics = parameters.predictive.kinematics
         assert kinematics, "ComPhy's parameters refuse S"
         return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]

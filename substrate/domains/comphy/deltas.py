@@ -1,7 +1,7 @@
 """ComPhy's files ► typed deltas: one event log per example, one tick per frame of the target video.
 
-CLEVRER's deltas of the target are extended by the direction of each moving object in view, at its changes,
-and by the known masses and charges, at tick 0, since reference videos are seen before the target. Classes and
+To CLEVRER's deltas of the target, the log adds each change of the direction of a moving object in view. At
+tick 0 it adds the known masses and charges, since reference videos are seen before the target. Classes and
 predicates are the TBox ``comphy``'s.
 """
 
@@ -42,8 +42,8 @@ def target_log(target: Target, hidden: Iterable[Spelled] = ()) -> EventLog:
     scene = target_iri(target.scene)
     lines = [
         Spelled(tick, Op(line[0]), line[2:-2].replace("<urn:clevrer:", "<urn:comphy:"))
-        for tick, some in annotation_log(target.annotation).lines()
-        for line in some
+        for tick, at_tick in annotation_log(target.annotation).lines()
+        for line in at_tick
     ]
     for number, track in tracks(target.annotation).items():
         lines += _directions(f"<{scene}:object:{number}>", track)

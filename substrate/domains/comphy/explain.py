@@ -16,8 +16,8 @@ from substrate.domains.comphy.program import OPCODES, run
 from substrate.domains.comphy.scene import Emitter, opened
 from substrate.log.event_log import EventLog
 
-_SHOWED = f"{NAMESPACE}evidence"
-_SEEN = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "video", "since", "until")))
+_EVIDENCE = f"{NAMESPACE}evidence"
+_CITED = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "video", "since", "until")))
 _MEASURED = {"mass": f"{NAMESPACE}ratio", "charge": f"{NAMESPACE}strength"}
 """A reference video's measurement, by the hidden property that it shows."""
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
@@ -80,7 +80,7 @@ def _evidence(step: ProgramStep, reading: Reading) -> list[Evidence]:
 
 
 def _compared(step: ProgramStep, reading: Reading) -> list[str]:
-    """The objects that a step gave and took: whether one counts as heavy may depend on the others."""
+    """The objects that a step gave and took: whether an object is heavy may depend on the others."""
     opcode = OPCODES[step.token]
     compared = set(reading.individuals(step.result, step.kind))
     for argument, kind in zip(step.arguments, opcode.takes, strict=True):
@@ -93,15 +93,16 @@ def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
     """The log's record of objects' hidden property, and of the videos that showed it."""
     tick = reading.log.last_tick
     measured = _MEASURED[name]
-    showed, shows = reading.opened.holding(_SHOWED), reading.opened.holding(measured)
-    videos = {video[1:-1] for thing in objects for video in showed.get(f"<{thing}>", ()) if shows.get(video)}
+    evidence, measures = reading.scene.holding(_EVIDENCE), reading.scene.holding(measured)
+    cited = {video for thing in objects for video in evidence.get(f"<{thing}>", ())}
+    videos = [video[1:-1] for video in cited if measures.get(video)]
     own = reading.evidence(objects, (NAMESPACE + name,), tick)
-    return sorted({*own, *reading.evidence(videos, (*_SEEN, measured), tick)})
+    return sorted({*own, *reading.evidence(videos, (*_CITED, measured), tick)})
 
 
 def _changed(step: ProgramStep, reading: Reading) -> list[Evidence]:
     """The deltas read to imagine an object changed, including its known properties."""
     number = step.arguments[-2]
     known = (f"{NAMESPACE}mass", f"{NAMESPACE}charge")
-    thing = f"{reading.scene}:object:{number}"
+    thing = f"{reading.iri}:object:{number}"
     return sorted({*removal(reading, number), *reading.evidence([thing], known, reading.log.last_tick)})

@@ -76,9 +76,9 @@ def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
-    """Keep those of several objects that have this relation of charges to another of them.
+    """Keep the objects whose charge has the same sign as another's (1), or the opposite sign (-1).
 
-    For a single object, give the scene's objects that have it to this object.
+    For a single object, give the scene's other objects whose charges relate so to its own.
     """
 
     def related(world: World, first: int, second: int) -> bool:
@@ -148,7 +148,7 @@ OPCODES: dict[str, Opcode] = {
     "filter_light": Opcode((_K.OBJECTS,), _K.OBJECTS, _heavy(False), "mass"),
     "filter_same": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(1), "charge"),
     "filter_opposite": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(-1), "charge"),
-    # Nothing is kept out here: the comparison that follows reads the masses.
+    # This filters nothing: the comparison that follows reads the masses.
     "filter_mass": Opcode((_K.OBJECTS,), _K.OBJECTS, lambda world, objects: objects, "mass"),
     "equal_charge": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _equal_charge, "charge"),
     "is_heavier": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _compared(1), "mass"),

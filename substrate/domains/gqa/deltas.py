@@ -1,8 +1,8 @@
 """Scene graph ► typed deltas: one event log per image.
 
-Tick 0 is the annotation: names, boxes, attributes, relations, and the scene's location and weather. Tick 1 is
-what the TBox and the boxes entail: every class of an object, the family of every attribute value, the
-attributes that a class implies, and the part of the image where an object lies.
+Tick 0 is the annotation: names, boxes, attributes, relations, and the scene's location and weather. Tick 1
+has the entailments of the TBox and the boxes: every class of an object, the family of every attribute value,
+the attributes that a class implies, and the part of the image where an object lies.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains._facts import term_of
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.interpreter import Judgement, Resolve, Result, Said, answer_of, run_step, said
+from substrate.domains.gqa.interpreter import Judgement, Resolve, Result, Word, answer_of, run_step, text_of
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import Look, Pattern, Scene
@@ -99,8 +99,8 @@ def _carries_no_id(step: Instruction) -> bool:
 
 
 def _objects(result: Result | None) -> set[object] | None:
-    """The objects that a step kept, as facts about others are no evidence; ``None`` if all facts are."""
-    if isinstance(result, Said):
+    """The objects that a step kept, the only ones whose facts are evidence; ``None`` if all facts are."""
+    if isinstance(result, Word):
         return set(result.objects)
     if isinstance(result, Judgement):
         return set(result.witnesses) if result.holds and result.witnesses else None
@@ -110,7 +110,7 @@ def _objects(result: Result | None) -> set[object] | None:
 def _shown(scene: Scene, result: Result) -> str:
     if isinstance(result, dict):
         return ", ".join(scene.label(node) for node in scene.ranked(result)) or _NOTHING
-    return said(result)
+    return text_of(result)
 
 
 def _pattern(pattern: Pattern) -> str:

@@ -33,14 +33,14 @@ class Judgement(NamedTuple):
     witnesses: frozenset[Node]
 
 
-class Said(NamedTuple):
+class Word(NamedTuple):
     """A word as an answer, with the objects it was read from."""
 
     word: str
     objects: tuple[Node, ...]
 
 
-Result = Objects | Judgement | Said
+Result = Objects | Judgement | Word
 
 
 class _Run(NamedTuple):
@@ -113,38 +113,38 @@ def _truth(step: Instruction, witnesses: Iterable[Node]) -> Judgement:
     return Judgement(bool(nodes), step.dependencies[0], nodes)
 
 
-def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
+def _query(run: _Run, step: Instruction, objects: Objects) -> Word:
     scene, word, ranked = run.scene, step.argument, run.ranked(objects)
     if word == "name":
         if ranked[0] == scene.node:
             raise ProgramError("a scene has no name", hint="Ask for its place, location or weather")
-        return Said(scene.name(ranked[0]), (ranked[0],))
+        return Word(scene.name(ranked[0]), (ranked[0],))
     if word in scene.ontology.families:
         for node in ranked:
             if values := scene.values(node, word):
-                return Said(values[0], (node,))
+                return Word(values[0], (node,))
         raise ProgramError(f"none of {run.listed(objects)} has a {word}")
     if scene.node in objects and scene.ontology.knows(word):
         # "The place" or "the room": the scene's location if it is of this class, else the largest such
         # object.
         for location in scene.annotated(scene.node, "location"):
             if word in scene.ontology.kinds(location)[1:]:
-                return Said(location, (scene.node,))
+                return Word(location, (scene.node,))
         node = run.ranked(scene.named(Named(word, None), by_id=False))[0]
-        return Said(scene.name(node), (node,))
+        return Word(scene.name(node), (node,))
     what = f"the TBox knows no attribute family {word!r}"
     raise ProgramError(what, hint="Add it to the TBox with its values")
 
 
-def _choose(run: _Run, step: Instruction, objects: Objects) -> Said:
+def _choose(run: _Run, step: Instruction, objects: Objects) -> Word:
     words = step.argument
     for node, word in product(run.ranked(objects), words):
         if run.scene.has_value(node, step.family, word):
-            return Said(word, (node,))
+            return Word(word, (node,))
     raise ProgramError(f"none of {run.listed(objects)} is {' or '.join(words)}")
 
 
-def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
+def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Word:
     words, ranked = step.argument, run.ranked(objects)
     fits = [
         (penalty, position, index)
@@ -155,10 +155,10 @@ def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
     if not fits:
         raise ProgramError(f"none of {run.listed(objects)} is a {' or a '.join(words)}")
     _, position, index = min(fits)
-    return Said(words[index], (ranked[position],))
+    return Word(words[index], (ranked[position],))
 
 
-def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
+def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Word:
     scene, argument = run.scene, step.argument
     source = run.ranked(sources)[0]
     best = scene.best(sources)
@@ -169,7 +169,7 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
     ]
     if fits:
         _, _, index, node = min(fits, key=lambda fit: fit[:3])
-        return Said(scene.ontology.answer(argument.relations[index]), (node,))
+        return Word(scene.ontology.answer(argument.relations[index]), (node,))
     targets = scene.named(argument.target, by_id=run.by_id)
     if set(targets) == {source}:
         return _choose_alone(run, argument, source)
@@ -182,7 +182,7 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
     return _choose_by_box(run, argument, (subject, other), f"{scene.name(subject)} {neither}")
 
 
-def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
+def _choose_alone(run: _Run, argument: Related, node: Node) -> Word:
     """Choose between relations of an object to itself, as if the other end were lost (official "is she to the
     left or right of …").
 
@@ -190,43 +190,43 @@ def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
     """
     scene, anything = run.scene, Related(Named("_", None), (), not argument.subject)
     by_name = _Run(scene, by_id=False)
-    standing = [name for name in argument.relations if by_name.related({node: EXACT}, name, anything)]
-    if len(standing) == 1:
-        return Said(scene.ontology.answer(standing[0]), (node,))
+    holding = [name for name in argument.relations if by_name.related({node: EXACT}, name, anything)]
+    if len(holding) == 1:
+        return Word(scene.ontology.answer(holding[0]), (node,))
     failure = f"the program relates {scene.name(node)} to itself"
     return _choose_by_box(run, argument, (node, scene.node), failure)
 
 
-def _choose_by_box(run: _Run, argument: Related, ends: tuple[Node, Node], failure: str) -> Said:
+def _choose_by_box(run: _Run, argument: Related, ends: tuple[Node, Node], failure: str) -> Word:
     """Choose without an annotated relation: if all options are positions, the two ends' boxes decide."""
     ontology = run.scene.ontology
     axes = [axis for relation in argument.relations if (axis := ontology.axis(relation)) is not None]
     leads = [run.scene.lies(*ends, axis) for axis in axes]
     if len(leads) < len(argument.relations) or max(leads) <= 0:
         raise ProgramError(failure)
-    return Said(ontology.answer(argument.relations[leads.index(max(leads))]), ends)
+    return Word(ontology.answer(argument.relations[leads.index(max(leads))]), ends)
 
 
-def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> Said:
+def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> Word:
     scene = run.scene
     comparison = scene.ontology.comparisons.get(step.family)
     if comparison is None:
         what = f"the TBox knows no comparison {step.family!r}"
         raise ProgramError(what, hint="Add it to the TBox with the value it favours")
     for pair in run.pairs(first, second):
-        holds = [scene.has_value(node, "", comparison.favours) for node in pair]
+        wins = [scene.has_value(node, "", comparison.favours) for node in pair]
         loses = [scene.has_value(node, "", comparison.against) for node in pair]
-        if holds[0] != holds[1] or loses[0] != loses[1]:
-            first_wins = holds[0] > holds[1] or (holds[0] == holds[1] and loses[1])
-            return Said(scene.name(pair[0] if first_wins else pair[1]), pair)
+        if wins[0] != wins[1] or loses[0] != loses[1]:
+            first_wins = wins[0] > wins[1] or (wins[0] == wins[1] and loses[1])
+            return Word(scene.name(pair[0] if first_wins else pair[1]), pair)
     what = f"nothing says whether {run.listed(first)} or {run.listed(second)} is {step.family}"
     raise ProgramError(what)
 
 
-def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Said:
+def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Word:
     for pair, family in product(run.pairs(first, second), run.scene.ontology.comparable):
         if run.share(pair, family):
-            return Said(family, pair)
+            return Word(family, pair)
     raise ProgramError(f"{run.listed(first)} and {run.listed(second)} have no attribute in common")
 
 
@@ -329,7 +329,7 @@ def answer_of(scene: Scene, question: Question, last: Instruction, result: Resul
 
     A chosen value has the question's own spelling: "metallic or wooden?" is answered "wooden", not "wood".
     """
-    word = said(result)
+    word = text_of(result)
     if last.operation != "choose":
         return word
     question_words = set(re.findall(r"[\w'-]+", question.question.lower()))
@@ -338,9 +338,9 @@ def answer_of(scene: Scene, question: Question, last: Instruction, result: Resul
     return next((spelling for spelling in scene.ontology.spellings(word) if spelling in question_words), word)
 
 
-def said(result: Result) -> str:
-    """A final result as the answer's text."""
-    if isinstance(result, Said):
+def text_of(result: Result) -> str:
+    """The result of a last step as the answer's text."""
+    if isinstance(result, Word):
         return result.word
     return "yes" if isinstance(result, Judgement) and result.holds else "no"
 

@@ -73,7 +73,7 @@ class Ontology:
             by_predicate.setdefault(quad.predicate.value, []).append(ends)
 
         def texts(predicate: str, of: str = "") -> list[tuple[str, str]]:
-            """The statements of a predicate about phrases: each phrase, with the object as written."""
+            """The statements of a predicate about IRIs that start with ``of``: each phrase and the object."""
             return [(_phrase(s), o) for s, o in by_predicate.get(predicate, []) if s.startswith(of)]
 
         def phrases(predicate: str, of: str = "") -> list[tuple[str, str]]:
@@ -178,8 +178,8 @@ class Ontology:
         return (*singulars, head) if blank and self.kinds(head)[1:] else singulars
 
     def base(self, name: str) -> str:
-        """The common name of all spellings of a class: its singular; of two equivalent names the first by
-        letter.
+        """The common name of all spellings of a class: its singular; of two equivalent names, the first in
+        the alphabet.
 
         >>> default().base("zebras"), default().base("sofa")
         ('zebra', 'couch')

@@ -36,8 +36,6 @@ _KEPT: dict[str, Scene] = {}
 EXACT, KIND, SPELLING = 0, 1, 2
 """Penalties: an object with this name; of a subclass; with a different spelling (singular, plural, synonym).
 """
-
-
 Pattern = tuple[Node | None, Node, str | None]
 """A look-up: subject, predicate and object, ``None`` for any."""
 
@@ -49,7 +47,7 @@ class Look:
         self.found: dict[Fact, None] = {}
         self.missed: dict[Pattern, None] = {}
 
-    def at(self, pattern: Pattern, facts: list[Fact]) -> None:
+    def record(self, pattern: Pattern, facts: list[Fact]) -> None:
         """Record a look-up."""
         self.found |= dict.fromkeys(sorted(facts))
         if not facts:
@@ -75,7 +73,7 @@ class Scene:
         self._positions: dict[Fact, int] = {}
         self._facts = Facts()
         self._facts.follow(log, 0, log.position(ENTAILED))
-        self._prefix = len(self.node)
+        self._prefix = len(self.node)  # an object's IRI has ":" where the scene's has ">"
         self._names: dict[Node, str] = {}
         self._boxes: dict[Node, tuple[int, int, int, int]] = {}
 
@@ -112,23 +110,23 @@ class Scene:
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple holds in the state."""
-        stands = (subject, predicate, value) in self._facts
+        holds = (subject, predicate, value) in self._facts
         if self.look is not None:
-            self.look.at((subject, predicate, value), [(subject, predicate, value)] if stands else [])
-        return stands
+            self.look.record((subject, predicate, value), [(subject, predicate, value)] if holds else [])
+        return holds
 
     def values_of(self, subject: Node, predicate: Node) -> list[str]:
-        """The objects of a subject and a predicate, in no order."""
+        """The objects of a subject and a predicate, in the log's order."""
         values = list(self._facts.objects(subject, predicate))
         if self.look is not None:
-            self.look.at((subject, predicate, None), [(subject, predicate, value) for value in values])
+            self.look.record((subject, predicate, None), [(subject, predicate, value) for value in values])
         return values
 
     def nodes_with(self, predicate: Node, value: str) -> list[Node]:
-        """The subjects of a predicate and an object, in no order."""
+        """The subjects of a predicate and an object, in the log's order."""
         nodes = list(self._facts.subjects(predicate, value))
         if self.look is not None:
-            self.look.at((None, predicate, value), [(node, predicate, value) for node in nodes])
+            self.look.record((None, predicate, value), [(node, predicate, value) for node in nodes])
         return nodes
 
     # Objects
@@ -229,17 +227,17 @@ class Scene:
             return [self.ontology.base(self.name(node))]
         values = set(self.annotated(node, family))
         if not values and node == self.node:
-            values = self._told(family)
+            values = self._represented(family)
         listed = self.ontology.families.get(family, frozenset())
         return sorted(values & listed or values)
 
-    def _told(self, family: str) -> set[str]:
+    def _represented(self, family: str) -> set[str]:
         """The family's values of the first object that represents the scene and has some."""
         kinds = self.ontology.tellers.get(family, ())
         tellers = {teller: EXACT for kind in kinds for teller in self._of_class(kind)}
         for teller in self.ranked(tellers):
-            if told := self.values(teller, family):
-                return set(told)
+            if values := self.values(teller, family):
+                return set(values)
         return set()
 
     def annotated(self, node: Node, family: str) -> list[str]:

@@ -20,7 +20,7 @@ from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
 HORIZON = 13
-"""The tick before which the logs of invented worlds end."""
+"""The tick up to which the logs of invented worlds are unfolded; they end one tick earlier."""
 
 
 class Happening(NamedTuple):
@@ -69,15 +69,15 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         words: the intervention in words.
     """
     pair = arms(log, at, intervention, RuleEmitter(tbox))
-    told = [_by_tick(tbox, arm) for arm in pair]
+    by_tick = [_by_tick(tbox, arm) for arm in pair]
     last = max(arm.last_tick for arm in pair)
     ticks: list[Tick] = []
     differing = 0
-    for tick in sorted(told[0].keys() | told[1].keys()):
-        a, b = (arm.get(tick, Counter()) for arm in told)
+    for tick in sorted(by_tick[0].keys() | by_tick[1].keys()):
+        a, b = (events.get(tick, Counter()) for events in by_tick)
         differing += ((a - b) + (b - a)).total()
-        here, there = _happenings(a, b), _happenings(b, a)
-        columns = (here, [], []) if tick < at else ([], here, there)
+        in_a, in_b = _happenings(a, b), _happenings(b, a)
+        columns = (in_a, [], []) if tick < at else ([], in_a, in_b)
         ticks.append(Tick(tick, *columns))
     digests, facts = (pair[0].digest, pair[1].digest), _facts(tbox, pair)
     return Experiment(at, words, ticks, digests, differing, last, facts)
@@ -115,17 +115,17 @@ def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Interva
     by_fact: dict[str, tuple[list[Interval], list[Interval]]] = {}
     for arm, log in enumerate(pair):
         names = labels_in(log)
-        for story in histories(log):
-            subject, predicate, value = story.triple
+        for history in histories(log):
+            subject, predicate, value = history.triple
             if subject not in names or not isinstance(value, ox.NamedNode) or predicate == RDF_TYPE:
                 continue
             sentence = f"{names[subject]} {tbox.label(predicate)} {names.get(value) or tbox.label(value)}"
-            by_fact.setdefault(sentence, ([], []))[arm].extend(story.spans)
+            by_fact.setdefault(sentence, ([], []))[arm].extend(history.spans)
     return [(sentence, *spans) for sentence, spans in sorted(by_fact.items())]
 
 
-def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:
+def _happenings(own: Counter[str], other: Counter[str]) -> list[Happening]:
     return [
-        Happening(f"{words} ×{times}" if times > 1 else words, there[words] == times)
-        for words, times in sorted(here.items())
+        Happening(f"{words} ×{times}" if times > 1 else words, other[words] == times)
+        for words, times in sorted(own.items())
     ]

@@ -88,7 +88,7 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An intervention of one of five types at the branch tick; the fields that its type needs are set.
+    """An intervention of one of five types at the branch tick; only the fields that its type takes are set.
 
     ``assert`` gives the agent a ``plan``; ``retract`` removes one of its plans; ``override_location`` puts
     the agent at a ``place``; ``assert_awareness`` makes it know a ``fact``; ``retract_awareness`` makes it
@@ -193,8 +193,9 @@ def check(spec: Spec, *where: object) -> None:
     """Check a specification against the rules of its fields; ``where`` names it in the error.
 
     Raises:
-        FormatError: an identifier is used twice or names nothing, a field that a type needs is not set,
-            a tick lies outside the village's range, or two plans of an agent start at one tick.
+        FormatError: an identifier is used twice or names nothing, a type lacks a field or has one that it
+            does not take, a tick lies outside the village's range, or two plans of an agent start at one
+            tick.
     """
     for path, what in _faults(spec):
         hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
@@ -237,6 +238,10 @@ def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
     yield from absent("$.query", ("agent" if need == "other" else need, getattr(query, need)))
     if query.other == query.agent:
         yield "$.query", "nobody meets themselves"
+    for path, record in (("$.query", query), ("$.intervention", spec.intervention)):
+        for name in ("other", "place", "fact", "plan"):
+            if name != _NEEDS[record.type] and getattr(record, name, None) is not None:
+                yield path, f"{record.type} takes no {name}"
     act = spec.intervention
     yield from absent("$.intervention", ("agent", act.agent))
     need = _NEEDS[act.type]

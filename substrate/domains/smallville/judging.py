@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-Said = Literal["yes", "no", "error"]
+ArmAnswer = Literal["yes", "no", "error"]
 """An arm's answer; ``error`` if it has none."""
 ANSWERS = ("yes", "no")
 
@@ -40,14 +40,14 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     """
     (a, b), (gold_a, gold_b) = predicted, expected
     right = (a == gold_a) + (b == gold_b)
-    told = a in ANSWERS and b in ANSWERS and (a != b) is (gold_a != gold_b)
-    return Judgement(right, int(right == 2), int(told))
+    divergence = a in ANSWERS and b in ANSWERS and (a != b) is (gold_a != gold_b)
+    return Judgement(right, int(right == 2), int(divergence))
 
 
-def normal(text: str) -> Said | None:
+def read_reply(text: str) -> ArmAnswer | None:
     """Read a reply that is yes, no or error, in any case, with any quotes and full stops.
 
-    >>> normal(" No."), normal('"YES!"'), normal("error"), normal("yes and no")
+    >>> read_reply(" No."), read_reply('"YES!"'), read_reply("error"), read_reply("yes and no")
     ('no', 'yes', 'error', None)
     """
     word = re.sub(r"^\W+|\W+$", "", text).lower()

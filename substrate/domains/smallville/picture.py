@@ -45,11 +45,11 @@ def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline
     for event, who in occasions(tbox, log):
         at_tick, kind = kinds.setdefault((event.tick, who), {}), tbox.label(event.kind)
         at_tick[kind] = at_tick.get(kind, False) or event.node in rests_on
-    told = sorted(kinds.items())
-    lanes = list(dict.fromkeys(name for (_, who), _ in told for name in who))
+    groups = sorted(kinds.items())
+    lanes = list(dict.fromkeys(name for (_, who), _ in groups for name in who))
     x = Scale(last := log.last_tick)
     marks: list[Mark] = []
-    for (tick, who), by_kind in told:
+    for (tick, who), by_kind in groups:
         title = f"tick {tick}: {' and '.join(sorted(by_kind))} of {' and '.join(who)}"
         rows = tuple(sorted(map(lanes.index, who)))
         marks.append(Mark(x(tick), tick, "", rows, "focus" if any(by_kind.values()) else "", title))

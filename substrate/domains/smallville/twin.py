@@ -107,8 +107,8 @@ def change(act: ArmIntervention) -> Intervention:
     """
     if act.plan:
         return made(act.type, (entity(act.agent), term("plans"), plan_node(act.agent, act.plan)))
-    told = entity(act.place or act.fact or "")
-    return made(act.type, (entity(act.agent), told), term("at" if act.place else "knows"))
+    other = entity(act.place or act.fact or "")
+    return made(act.type, (entity(act.agent), other), term("at" if act.place else "knows"))
 
 
 def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
@@ -129,10 +129,10 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> tuple[EventLog, ...]:
     tbox = tbox or village_tbox()
     parent, emitter = parent_log(spec, tbox), RuleEmitter(tbox)
     changes = [change(act) if act else None for act in spec.acts.values()]
-    # The rules made the parent: without a change, and with all later given deltas exogenous, they would only
-    # make the parent again
-    again = None if spec.branch > 0 and term("over") in tbox.exogenous else emitter
-    return tuple(fork(parent, spec.branch, made, emitter if made else again) for made in changes)
+    # The rules made the parent. If the only given delta after the branch (the day's end) is exogenous, they
+    # would make the same parent again for the arm without a change: its deltas are applied again instead.
+    unchanged = None if spec.branch > 0 and term("over") in tbox.exogenous else emitter
+    return tuple(fork(parent, spec.branch, act, emitter if act else unchanged) for act in changes)
 
 
 def asked_triple(spec: Spec) -> Triple:
@@ -161,7 +161,7 @@ def answer(spec: Spec, arm: EventLog) -> Yes:
     number = arm.triples.find(text_of(asked_triple(spec)))
     mentioned = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
     ticks = [span.start, *(tick for tick in sorted(mentioned) if tick in span and tick > span.start)]
-    # The arms are branches of one village: the store of the first arm's state moves on to the second's
+    # The arms are branches of one village, so the second arm's states reuse the store of the first's.
     return "yes" if any(bool(arm.state(tick).query(question)) for tick in ticks) else "no"
 
 

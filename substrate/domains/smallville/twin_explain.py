@@ -32,7 +32,7 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     or ``arm b``.
     """
     arms: dict[str, EventLog] = dict(zip(ARMS, logs, strict=True))
-    # Evidence names an arm's log so
+    # The name of each arm's log in evidence.
     called = {name: OWN if name == arm else f"arm {name}" for name in arms}
     reply = twin.answer(spec, arms[arm])
     steps = (
@@ -80,16 +80,16 @@ def _events(
     names: dict[Term, str] = {twin.entity(number): name for number, name in spec.village.names.items()}
     entries: list[tuple[int, Evidence, str, ExplainedStep]] = []
     for node in set().union(*happened.values()):
-        where = [arm for arm in ARMS if node in happened[arm]]
-        told_of = own if own in where else where[0]
-        event, log = happened[told_of][node], arms[told_of]
-        if len(where) == len(ARMS) and not event.participants & agents:
+        having = [arm for arm in ARMS if node in happened[arm]]
+        source = own if own in having else having[0]
+        event, log = happened[source][node], arms[source]
+        if len(having) == len(ARMS) and not event.participants & agents:
             continue
         deltas = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
         about = [position for position, delta in deltas if delta.triple[0] == node]
-        evidence = tuple(Evidence(position, called[told_of]) for position in about)
-        words = _words(event, states[told_of], names)
-        place = "in both arms" if len(where) == len(ARMS) else f"in arm {where[0]} only"
+        evidence = tuple(Evidence(position, called[source]) for position in about)
+        words = _words(event, states[source], names)
+        place = "in both arms" if len(having) == len(ARMS) else f"in arm {having[0]} only"
         step = ExplainedStep(f"tick {event.tick}", words, (place,), evidence=evidence)
         entries.append((event.tick, min(evidence), words, step))
     return [step for *_, step in sorted(entries, key=lambda entry: entry[:3])]
@@ -113,8 +113,8 @@ def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
         roles.setdefault(predicate.value.removeprefix(twin.TERMS), []).append(names.get(value, ""))
-    told = {role: " and ".join(sorted(who)) for role, who in roles.items()}
-    return _EVENTS[event.kind.value.removeprefix(twin.TERMS)].format(**told)
+    fillers = {role: " and ".join(sorted(who)) for role, who in roles.items()}
+    return _EVENTS[event.kind.value.removeprefix(twin.TERMS)].format(**fillers)
 
 
 _CHANGES = {

@@ -24,6 +24,15 @@ class Stage:
 
     People and things start at places unknown to the reader. People whose places are unknown handle only
     things whose places are unknown, so that a known place stays known.
+
+    Attributes:
+        place: the true place of each person and thing.
+        arrived: the sentence that told each person's present place, once the reader knows it.
+        holder: who holds a thing.
+        handled: the last sentence in which a thing was handled.
+        trail: a thing's known places in order, each with the sentence that told its bearer's arrival there.
+        hands: each person's handlings: the sentence and the thing.
+        gifts: the sentence, giver, thing and receiver of each gift.
     """
 
     def __init__(self, tale: Tale, people: tuple[str, ...] = tuple(PEOPLE)) -> None:
@@ -49,7 +58,7 @@ class Stage:
         """
         self.place[thing] = self.place[person]
         trail, stay = self.trail[thing], (self.place[person], self.arrived.get(person, 0))
-        if stay[1]:
+        if stay[1]:  # a second stay at the same place replaces the first
             self.trail[thing] = [*(trail[:-1] if trail and trail[-1][0] == stay[0] else trail), stay]
 
     def move(self) -> None:
@@ -92,8 +101,8 @@ class Stage:
             return False
         tale = self.tale
         person, thing, receiver = tale.rng.choice(able)
-        told = f"{person} {tale.rng.choice(verbs)} the {thing}"
-        tick = tale.say(f"{told} to {receiver}." if receiver else f"{told}{tale.there()}.")
+        clause = f"{person} {tale.rng.choice(verbs)} the {thing}"
+        tick = tale.say(f"{clause} to {receiver}." if receiver else f"{clause}{tale.there()}.")
         self.handled[thing] = tick
         self.hands[person].append((tick, thing))
         self._mark(thing, person)
@@ -167,7 +176,7 @@ def who_gave_what(tale: Tale) -> None:
             continue
         gift = tale.rng.choice(stage.gifts)
         _, giver, thing, receiver = gift
-        text, role_asked, told = tale.rng.choice(
+        text, role_asked, named = tale.rng.choice(
             (
                 (f"What did {giver} give to {receiver}?", 2, (1, 3)),
                 (f"Who gave the {thing}?", 1, (2,)),
@@ -177,7 +186,7 @@ def who_gave_what(tale: Tale) -> None:
             )
         )
         # A question means the last gift that fits it.
-        if [other for other in stage.gifts if all(other[role] == gift[role] for role in told)][-1] == gift:
+        if [other for other in stage.gifts if all(other[role] == gift[role] for role in named)][-1] == gift:
             tale.ask(text, str(gift[role_asked]), gift[0])
 
 
@@ -251,7 +260,7 @@ def indefinite(tale: Tale) -> None:
             tale.ask(f"Is {person} in the {guess}?", answer, tick)
 
 
-def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:
+def group_moves(tale: Tale, *, size: int, pronoun: bool) -> None:
     """Tasks 11 to 13: ``size`` people go somewhere, then, with ``pronoun``, somewhere again.
 
     ``last`` has the place of each person, and the sentences that say so.

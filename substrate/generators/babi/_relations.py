@@ -86,18 +86,18 @@ def deduction(tale: Tale) -> None:
 def induction(tale: Tale) -> None:
     """Task 16: the colour of the individual of the same kind that was introduced last."""
     rng = tale.rng
-    *seen, nameless = rng.sample(BEASTS, len(BEASTS))
+    *seen, asked = rng.sample(BEASTS, len(BEASTS))
     kinds = {name: rng.choice(("frog", "lion", "rhino", "swan")) for name in seen}
     colors = {name: rng.choice(("gray", "green", "white", "yellow")) for name in seen}
-    kinds[nameless] = kinds[rng.choice(seen)]
+    kinds[asked] = kinds[rng.choice(seen)]
     order = [("is a", name) for name in BEASTS] + [("is", name) for name in seen]
     rng.shuffle(order)
     traits = {"is a": kinds, "is": colors}
     ticks = {(verb, name): tale.say(f"{name} {verb} {traits[verb][name]}.") for verb, name in order}
-    alike = [name for name in seen if kinds[name] == kinds[nameless]]
+    alike = [name for name in seen if kinds[name] == kinds[asked]]
     peer = max(alike, key=lambda name: ticks["is a", name])
-    supporting = ticks["is a", nameless], ticks["is a", peer], ticks["is", peer]
-    tale.ask(f"What color is {nameless}?", colors[peer], *supporting)
+    supporting = ticks["is a", asked], ticks["is a", peer], ticks["is", peer]
+    tale.ask(f"What color is {asked}?", colors[peer], *supporting)
 
 
 def positions(tale: Tale) -> None:
@@ -125,8 +125,8 @@ def sizes(tale: Tale) -> None:
     ticks: dict[int, int] = {}
     for index in pairs:
         small, big = row[index], row[index + 1]
-        told = rng.choice((f"The {small} fits inside the {big}.", f"The {big} is bigger than the {small}."))
-        ticks[index] = tale.say(told)
+        text = rng.choice((f"The {small} fits inside the {big}.", f"The {big} is bigger than the {small}."))
+        ticks[index] = tale.say(text)
     for _ in range(5):
         low, high = sorted(rng.sample(range(len(row)), 2))
         a, b, answer = rng.choice(((row[low], row[high], "yes"), (row[high], row[low], "no")))
@@ -140,8 +140,8 @@ def way(tale: Tale) -> None:
     cells, joins = _drawn(tale, rng.sample(PLACES, 6), COMPASS)
     ticks: dict[frozenset[str], int] = {}
     for join in rng.sample(joins, len(joins)):
-        told = "The {} is {} of the {}.".format(*_either_way(tale, join, COMPASS))
-        ticks[frozenset((join[0], join[2]))] = tale.say(told)
+        text = "The {} is {} of the {}.".format(*_either_way(tale, join, COMPASS))
+        ticks[frozenset((join[0], join[2]))] = tale.say(text)
     ways = [way for way in permutations(cells, 3) if {frozenset(way[:2]), frozenset(way[1:])} <= set(ticks)]
     start, middle, goal = rng.choice(ways)
     letters = {

@@ -50,7 +50,7 @@ class Plan(msgspec.Struct, frozen=True):
     bystanders: int
 
     @property
-    def tells_of_future(self) -> bool:
+    def has_hidden_hit(self) -> bool:
         """Tell whether any actor's first hit is after the video."""
         return any(actor.hidden for actor in self.actors)
 
@@ -84,6 +84,7 @@ def _late(rng: Random, role: str, number: int, first: int) -> int:
     """The frame of the third or fourth actor's first hit: a small letter means after the video."""
     if role.islower():
         return rng.randint(FRAMES, _LAST)
+    # Draw again until the hit is within the video.
     gaps = MEASURED.gaps[f"{role}{number}"]
     return next(frame for frame in iter(lambda: first + _frame(rng, gaps), None) if frame < FRAMES)
 

@@ -23,14 +23,14 @@ from substrate.domains.clevrer.format import (
     Shape,
 )
 from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
-from substrate.generators.clevrer.measured import MEASURED as SEEN
+from substrate.generators.clevrer.measured import MEASURED
 from substrate.generators.clevrer.physics import CAMERA, LENGTH, Body, Contacts, Poses, Run, simulate, slide
 
 _CLEARANCE = 3 * RADIUS
 """Least distance of a bystander from everything that passes (units)."""
 _SLOW = 0.3
 """Speed below which an object does not drive into another (units/s)."""
-_EARLY = 5
+_TOLERANCE = 5
 """Frames by which a collision may miss its plan."""
 _STAGINGS = 40
 """Tries of a plan before a different one is drawn."""
@@ -61,7 +61,7 @@ def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
     rng = Random(f"{seed}/{scene_index}/layout")
     while True:
         plan = draw_plan(rng)
-        for _ in range(_STAGINGS if plan.tells_of_future == future else 0):
+        for _ in range(_STAGINGS if plan.has_hidden_hit == future else 0):
             properties = _properties(rng, len(plan.actors) + plan.bystanders)
             shapes: list[Shape] = [p.shape for p in properties]
             staged = _staged(rng, plan, shapes)
@@ -80,7 +80,7 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
     turns = sorted(plan.actors[1:], key=lambda actor: actor.frame)
     for actor, following in zip(turns, [*turns[1:], None], strict=True):
         # Simulate no further than the next actor's turn: the rest will change.
-        length = max(actor.frame + _EARLY, following.frame) + 1 if following else LENGTH
+        length = max(actor.frame + _TOLERANCE, following.frame) + 1 if following else LENGTH
         for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
             trial = simulate([*bodies, body], length, stop=partial(_strays, actor))
             if len(trial.poses) == length and _shows_well(trial):
@@ -92,7 +92,7 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
         body = next(
             (
                 body
-                for body in _places(rng, number, shapes[number])
+                for body in _resting(rng, number, shapes[number])
                 if _apart(body, bodies) and _clear(body, run)
             ),
             None,
@@ -109,25 +109,25 @@ def _strays(actor: Actor, poses: Poses, contacts: Contacts) -> bool:
     frame = len(poses) - 1
     if any(c.frame_id == frame and not _in_view(poses, c) for c in contacts.values()):
         return True
-    if frame > actor.frame + _EARLY:
+    if frame > actor.frame + _TOLERANCE:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
     return (
         hit
-        if frame < max(actor.frame - _EARLY, FRAMES if actor.hidden else 0)
-        else frame == actor.frame + _EARLY and not hit
+        if frame < max(actor.frame - _TOLERANCE, FRAMES if actor.hidden else 0)
+        else frame == actor.frame + _TOLERANCE and not hit
     )
 
 
 def _kept(rng: Random, run: Run) -> bool:
-    """Tell whether to keep a scene, so that numbers of collisions and exits match the official scenes."""
+    """Draw whether to keep a scene, so that numbers of collisions and exits match the official scenes."""
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
         for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES])
     )
     collisions = sum(c.frame_id < FRAMES for c in run.contacts)
-    return rng.random() < _share(SEEN.kept_collisions, collisions) * _share(SEEN.kept_exits, exits)
+    return rng.random() < _share(MEASURED.kept_collisions, collisions) * _share(MEASURED.kept_exits, exits)
 
 
 def _share(shares: Mapping[int, float], number: int) -> float:
@@ -137,15 +137,15 @@ def _share(shares: Mapping[int, float], number: int) -> float:
 
 def _opening(rng: Random, shape: Shape) -> Body:
     """The first actor, launched from the ring across the area where objects rest."""
-    radius, angle = rng.uniform(*SEEN.ring), rng.uniform(0, 2 * math.pi)
+    radius, angle = rng.uniform(*MEASURED.ring), rng.uniform(0, 2 * math.pi)
     x, y = radius * math.cos(angle), radius * math.sin(angle)
-    heading = math.atan2(rng.uniform(*SEEN.rest_y) - y, rng.uniform(*SEEN.rest_x) - x)
+    heading = math.atan2(rng.uniform(*MEASURED.rest_y) - y, rng.uniform(*MEASURED.rest_x) - x)
     return Body(
         0,
         shape,
         _point(x, y),
         _yaw(rng, shape),
-        _moved((0.0, 0.0), heading, rng.uniform(*SEEN.speed)),
+        _moved((0.0, 0.0), heading, rng.uniform(*MEASURED.speed)),
         _mass(rng),
     )
 
@@ -173,7 +173,7 @@ def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body],
 
 def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: Point) -> Body:
     """A body that reaches a moving target at its frame if its way is free."""
-    start, heading = rng.uniform(*SEEN.speed), rng.uniform(0, 2 * math.pi)
+    start, heading = rng.uniform(*MEASURED.speed), rng.uniform(0, 2 * math.pi)
     distance, speed = slide(shape, start, actor.frame)
     towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
     place = _beside(rng, target, towards)
@@ -192,17 +192,16 @@ def _beside(rng: Random, point: Point, direction: float) -> Point:
 
     It is about as far off-centre as in official collisions.
     """
-    return _moved(
-        point, direction + math.asin(rng.uniform(-SEEN.offset, SEEN.offset) / (2 * RADIUS)), 2 * RADIUS
-    )
+    offset = rng.uniform(-MEASURED.offset, MEASURED.offset)
+    return _moved(point, direction + math.asin(offset / (2 * RADIUS)), 2 * RADIUS)
 
 
-def _places(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
+def _resting(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
     for _ in range(_DRAWS):
         yield Body(
             number,
             shape,
-            _point(rng.uniform(*SEEN.rest_x), rng.uniform(*SEEN.rest_y)),
+            _point(rng.uniform(*MEASURED.rest_x), rng.uniform(*MEASURED.rest_y)),
             _yaw(rng, shape),
             (0.0, 0.0),
             _mass(rng),
@@ -214,15 +213,16 @@ def _yaw(rng: Random, shape: Shape) -> float:
 
 
 def _mass(rng: Random) -> float:
-    return round(math.exp(rng.gauss(0, SEEN.mass)), 4)
+    return round(math.exp(rng.gauss(0, MEASURED.mass)), 4)
 
 
 def _apart(body: Body, others: Sequence[Body]) -> bool:
-    return all(math.dist(body.location, other.location) > SEEN.apart for other in others)
+    return all(math.dist(body.location, other.location) > MEASURED.apart for other in others)
 
 
 def _in_place(location: Point) -> bool:
-    return SEEN.rest_x[0] < location[0] < SEEN.rest_x[1] and SEEN.rest_y[0] < location[1] < SEEN.rest_y[1]
+    (left, right), (low, high) = MEASURED.rest_x, MEASURED.rest_y
+    return left < location[0] < right and low < location[1] < high
 
 
 def _clear(body: Body, run: Run) -> bool:
@@ -240,7 +240,7 @@ def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, floa
 def _properties(rng: Random, size: int) -> tuple[ObjectProperty, ...]:
     looks: dict[tuple[Color, Material, Shape], None] = {}
     while len(looks) < size:
-        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, SEEN.shapes)] = None
+        looks[rng.choice(COLORS), rng.choice(MATERIALS), draw(rng, MEASURED.shapes)] = None
     return tuple(ObjectProperty(number, *look) for number, look in enumerate(looks))
 
 

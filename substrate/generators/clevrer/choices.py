@@ -22,7 +22,8 @@ _RESPONSIBLE = {0: 2_743, 1: 3_428, 2: 5_541, 3: 4_320, 4: 767}
 _THREE = 0.36
 """Probability of three choices in an explanatory question, others have four.
 
-All official questions have 141,211 choices; the rest of them leaves 3.64 to an explanatory one.
+All official questions have 141,211 choices; without those of the other subsets, 3.64 are left for each
+explanatory question.
 """
 _ROOTLESS = 0.2
 """Probability of treating an event without a collision among its causes like one that has some."""
@@ -36,7 +37,7 @@ _FILMED = 0.24
 """Probability that the wrong choice of a predictive question was filmed: 17 of 71 official ones."""
 _CHOICES, _MOST_RIGHT = 4, 3
 """Choices of a counterfactual question, and the most of them that are correct: no official one has more."""
-_SHUN_DULL = 0.85
+_DEFERRED = 0.85
 """Probability of moving a question back if its choices are few or all alike."""
 
 
@@ -72,9 +73,9 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     ]
     candidates: list[tuple[WorldEvent, bool]] = []
     for wanted in (True, False):
-        some = [effect for effect, holds in zip(effects, chained, strict=True) if holds is wanted]
-        both = [(effect, negated) for effect in some for negated in (False, True)]
-        candidates += _telling_first(rng, both, lambda pair: [choice[:2] for choice in pools[pair[0]]])
+        alike = [effect for effect, has_chain in zip(effects, chained, strict=True) if has_chain is wanted]
+        variants = [(effect, negated) for effect in alike for negated in (False, True)]
+        candidates += _varied_first(rng, variants, lambda pair: [choice[:2] for choice in pools[pair[0]]])
     for _ in range(min(number, len(candidates))):
         size = 3 if rng.random() < _THREE else 4
         correct = rng.choices(list(_RESPONSIBLE), list(_RESPONSIBLE.values()))[0]
@@ -164,9 +165,9 @@ def imagine(
     """Make choices about what would (not) happen without an object: the pairs that would collide, hidden
     seconds included.
 
-    The official key includes collisions after the video's last frame. In 1,398 videos, 34.6 % of the
-    questions that remove an object which touched nothing have a choice that is right by the key and that no
-    frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
+    The official gold includes collisions after the video's last frame. In 1,398 videos, 34.6 % of the
+    questions that remove an object which touched nothing have a choice that is right by this gold and that
+    no frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
     """
     offers = {
         (removed, negated): [
@@ -182,9 +183,7 @@ def imagine(
     while len(questions) < number and offers:
         correct = rng.randint(1, _MOST_RIGHT)
         # Four objects leave three pairs: then there are fewer choices, of both kinds if possible.
-        fitting = next(
-            filter(None, (_fitting(offers, *wish) for wish in ((_CHOICES, correct), (2, 1)))), None
-        )
+        fitting = _fitting(offers, _CHOICES, correct) or _fitting(offers, 2, 1)
         removed, negated = rng.choice(fitting or list(offers))
         offer = offers.pop((removed, negated))
         right = drawn(rng, [(pair, true) for pair, true, _ in offer if true], correct)
@@ -199,33 +198,33 @@ def imagine(
 
 
 def _fitting(offers: Mapping[T, Sequence[tuple[object, bool, object]]], size: int, correct: int) -> list[T]:
-    """The questions that can have so many choices, exactly so many of them correct."""
-    right = {asked: sum(true for _, true, _ in offer) for asked, offer in offers.items()}
+    """The questions that can have ``size`` choices, exactly ``correct`` of them correct."""
+    right = {question: sum(true for _, true, _ in offer) for question, offer in offers.items()}
     return [
-        asked
-        for asked, offer in offers.items()
-        if correct <= right[asked] and size - correct <= len(offer) - right[asked]
+        question
+        for question, offer in offers.items()
+        if correct <= right[question] and size - correct <= len(offer) - right[question]
     ]
 
 
-def _telling_first(
+def _varied_first(
     rng: Random, items: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
 ) -> list[T]:
-    """Shuffle the items, but mostly put first those with at least four choices of both kinds."""
-    telling, dull = [], []
+    """Shuffle the items, but mostly put items with at least four choices of both kinds first."""
+    varied, others = [], []
     for item in rng.sample(items, len(items)):
         rich = len(choices(item)) >= 4 and len({true for _, true in choices(item)}) == 2
-        (telling if rich or rng.random() > _SHUN_DULL else dull).append(item)
-    return telling + dull
+        (varied if rich or rng.random() > _DEFERRED else others).append(item)
+    return varied + others
 
 
 def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
     """Pick ``size`` choices, ``correct`` of them correct if the pool has as many."""
-    # The least of these exponential draws is each choice's with a probability proportional to its weight.
-    ordered = sorted(pool, key=lambda choice: rng.expovariate(choice[2]))
-    right = [choice for choice in ordered if choice[1]][:correct]
-    wrong = [choice for choice in ordered if not choice[1]][: size - len(right)]
-    rest = [choice for choice in ordered if choice not in right and choice not in wrong]
+    # Each choice's exponential draw is the smallest with a probability proportional to its weight.
+    by_draw = sorted(pool, key=lambda choice: rng.expovariate(choice[2]))
+    right = [choice for choice in by_draw if choice[1]][:correct]
+    wrong = [choice for choice in by_draw if not choice[1]][: size - len(right)]
+    rest = [choice for choice in by_draw if choice not in right and choice not in wrong]
     picked = [*right, *wrong, *rest[: size - len(right) - len(wrong)]]
     return tuple((words, true) for words, true, _ in rng.sample(picked, len(picked)))
 

@@ -22,7 +22,7 @@ _KINDS = {
     "query states": 2,
     "query events": 3,
 }
-"""Questions of each kind a scene.
+"""Questions of each kind per scene.
 
 Of all 109,952 official questions about 10,000 training scenes, 40,000 count, 20,000 ask for existence, and
 49,952 need a state of motion; 22,301 ask about a partner. These are the round numbers that give such sums.
@@ -35,9 +35,9 @@ _SHARES: Mapping[str, float] = {
     "event": 15_663,
     "partner": 22_301,
     "crosser": 7_699,
-    # So that 19,502 of the 30,000 that ask for a partner or who crosses ask for the first, second or last.
+    # Of 30,000 questions about a partner or a crossing object, 19,502 ask for the first, second or last.
     "only": 0.7,
-    # So that numbers are as frequent as in all official questions, though few videos have large ones.
+    # These make numbers as frequent as in all official questions, though few videos have large ones.
     "0": 0.8,
     "3": 1.6,
     "4": 1.3,
@@ -66,7 +66,9 @@ class Descriptive:
 
 
 class Candidate(NamedTuple):
-    """A question, and the alternatives that it belongs to: its sort, and how it describes objects."""
+    """A question with the properties by which it is drawn: its kind (of :data:`_KINDS`), its sort (such as
+    ``partner`` in :data:`_SHARES`) and the attributes by which it describes objects.
+    """
 
     kind: str
     sort: str
@@ -94,7 +96,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Tale:
+class Video:
     """The input of a template: a film, its objects' names, and the random numbers of the wording."""
 
     film: Film
@@ -148,37 +150,37 @@ class Tale:
                 yield Span(self.worded(word, clause=self.event(bound)), inside, bound.objects)
 
 
-def _states(tale: Tale) -> Iterator[Candidate]:
+def _states(video: Video) -> Iterator[Candidate]:
     """Count a group's objects in a state at a moment, or ask whether there are any."""
-    for moment, state, group, members in tale.states(tale.names.described):
+    for moment, state, group, members in video.states(video.names.described):
         slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
         for subtype, answer in (("count", str(len(members))), ("exist", yes(members))):
             if subtype == "count" or group.looks:
-                phrase = tale.worded(f"{subtype}_states", **slots)
+                phrase = video.worded(f"{subtype}_states", **slots)
                 yield _asked(f"{subtype} states", moment.sort, group, phrase, subtype, answer)
 
 
-def _crossings(tale: Tale) -> Iterator[Candidate]:
+def _crossings(video: Video) -> Iterator[Candidate]:
     """Count a group's objects that enter or leave the scene, or ask whether there are any."""
     kinds: tuple[EventType, ...] = ("in", "out")
     for kind in kinds:
         cross = GRAMMAR.word("cross", CROSS[kind])
-        for span in tale.spans(kind):
+        for span in video.spans(kind):
             crossing = {event.objects[0] for event in span.events}
-            for group in [*tale.names.described, *tale.names.shaped]:
+            for group in [*video.names.described, *video.names.shaped]:
                 slots = {"group": group.phrase, "cross": cross, "span": span.phrase}
                 number = sum(event.objects[0] in group.members for event in span.events)
-                counted = tale.worded("count_crossings", **slots)
+                counted = video.worded("count_crossings", **slots)
                 yield _asked("count events", "crossings", group, counted, "count", str(number))
                 if group.looks:
-                    answer, any_ = yes(group.members & crossing), tale.worded("exist_crossings", **slots)
-                    yield _asked("exist events", "crossings", group, any_, "exist", answer)
+                    answer, exist = yes(group.members & crossing), video.worded("exist_crossings", **slots)
+                    yield _asked("exist events", "crossings", group, exist, "exist", answer)
 
 
-def _collisions(tale: Tale) -> Iterator[Candidate]:
+def _collisions(video: Video) -> Iterator[Candidate]:
     """Count the collisions."""
-    for span in tale.spans("collision"):
-        phrase = tale.worded("count_collisions", span=span.phrase)
+    for span in video.spans("collision"):
+        phrase = video.worded("count_collisions", span=span.phrase)
         yield _asked("count events", "collisions", None, phrase, "count", str(len(span.events)))
 
 
@@ -187,51 +189,51 @@ def _asked(kind: str, sort: str, group: Group | None, phrase: Phrase, subtype: s
     return Candidate(kind, sort, form, Descriptive(subtype, phrase.text, phrase.program, answer))
 
 
-def _query_states(tale: Tale) -> Iterator[Candidate]:
-    for moment, state, group, members in tale.states(tale.names.groups):
+def _query_states(video: Video) -> Iterator[Candidate]:
+    for moment, state, group, members in video.states(video.names.groups):
         # An object that the moment names would give its own answer away.
         if len(members) == 1 and not members & set(moment.named):
             slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
-            target = tale.worded("state_target", **slots)
+            target = video.worded("state_target", **slots)
             known = [attribute for attribute, _ in group.looks]
             (number,) = members
-            yield from _queries(tale, "query states", moment.sort, target, number, known=known)
+            yield from _queries(video, "query states", moment.sort, target, number, known=known)
 
 
-def _query_crossings(tale: Tale) -> Iterator[Candidate]:
+def _query_crossings(video: Video) -> Iterator[Candidate]:
     kinds: tuple[EventType, ...] = ("in", "out")
-    anything = tale.names.group([]).phrase
+    anything = video.names.group([]).phrase
     for kind in kinds:
-        for span in tale.spans(kind):
+        for span in video.spans(kind):
             slots = {
                 "group": anything,
                 "crosses": GRAMMAR.word("crosses", CROSSES[kind]),
                 "span": span.phrase,
             }
             for order, event in _ordered(span.events):
-                target = tale.worded(_target("crossing_target", order), order=_order(order), **slots)
+                target = video.worded(_target("crossing_target", order), order=_order(order), **slots)
                 number = event.objects[0]
-                yield from _queries(tale, "query events", "crosser", target, number, order, named=span.named)
+                yield from _queries(video, "query events", "crosser", target, number, order, named=span.named)
 
 
-def _query_partners(tale: Tale) -> Iterator[Candidate]:
-    for span in tale.spans("collision"):
-        for thing in tale.names.properties:
+def _query_partners(video: Video) -> Iterator[Candidate]:
+    for span in video.spans("collision"):
+        for thing in video.names.properties:
             hits = [event for event in span.events if thing.object_id in event.objects]
             for order, event in _ordered(hits):
-                target = tale.worded(
+                target = video.worded(
                     _target("partner_target", order),
                     order=_order(order),
-                    colliding=tale.worded("colliding"),
-                    thing=tale.names.of(thing.object_id, tale.rng),
+                    colliding=video.worded("colliding"),
+                    thing=video.names.of(thing.object_id, video.rng),
                     span=span.phrase,
                 )
                 number = _partner(event, thing.object_id)
-                yield from _queries(tale, "query events", "partner", target, number, order, named=span.named)
+                yield from _queries(video, "query events", "partner", target, number, order, named=span.named)
 
 
 def _queries(
-    tale: Tale,
+    video: Video,
     kind: str,
     sort: str,
     target: Phrase,
@@ -246,8 +248,8 @@ def _queries(
     """
     for attribute in ATTRIBUTES if number not in named else ():
         if attribute not in known:
-            phrase = tale.worded("query", attribute=GRAMMAR.word("attribute", attribute), target=target)
-            answer = getattr(tale.names.properties[number], attribute)
+            phrase = video.worded("query", attribute=GRAMMAR.word("attribute", attribute), target=target)
+            answer = getattr(video.names.properties[number], attribute)
             question = Descriptive(f"query_{attribute}", phrase.text, phrase.program, answer)
             yield Candidate(kind, sort, form, question)
 
@@ -279,7 +281,7 @@ def yes(holds: object) -> str:
     return "yes" if holds else "no"
 
 
-_TEMPLATES: tuple[Callable[[Tale], Iterator[Candidate]], ...] = (
+_TEMPLATES: tuple[Callable[[Video], Iterator[Candidate]], ...] = (
     _states,
     _crossings,
     _collisions,
@@ -290,13 +292,13 @@ _TEMPLATES: tuple[Callable[[Tale], Iterator[Candidate]], ...] = (
 
 
 def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]:
-    """Draw ``number`` different questions: first the kinds of :data:`_KINDS`, then one of each.
+    """Draw ``number`` different questions: of each kind as many as :data:`_KINDS` says, repeated as needed.
 
-    A video has no question of some kinds: nothing moves alone, nothing collides, or its motion is not known.
-    Another kind of the same subtype stands in for these, then any other.
+    A video may have no question of a kind: nothing moves alone, nothing collides, or its motion is not known.
+    Then a question of another kind with the same verb (count, exist or query) is drawn, else any other.
     """
-    tale = Tale(film, names, rng)
-    pool = [candidate for template in _TEMPLATES for candidate in template(tale)]
+    video = Video(film, names, rng)
+    pool = [candidate for template in _TEMPLATES for candidate in template(video)]
     every = [kind for kind, times in _KINDS.items() for _ in range(times)]
     kinds = [kind for _ in range(number // len(every)) for kind in every]
     kinds += rng.sample(every, number % len(every))

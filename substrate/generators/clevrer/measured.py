@@ -20,8 +20,8 @@ class Measured(msgspec.Struct, frozen=True):
     objects: dict[int, int]
     shapes: dict[Shape, int]
     casts: dict[str, int]
-    """The number of scenes with these actors, in order: L is launched, R rests; a small letter is first hit
-    after the video, if ever.
+    """The number of scenes with these actors, in order: L is launched, R rests; an actor with a small letter
+    is first hit after the video, if ever.
     """
     first: dict[int, int]
     """Frame of the first collision."""

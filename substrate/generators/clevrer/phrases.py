@@ -80,7 +80,7 @@ class Names:
 
     @cached_property
     def _minimal(self) -> dict[int, list[Group]]:
-        """For each object, the descriptions that fit it alone by the fewest of colour and material."""
+        """For each object, the descriptions that fit it alone with the fewest of colour and material."""
         return {o.object_id: next(filter(None, self._unique(o))) for o in self.properties}
 
     def _unique(self, thing: ObjectProperty) -> Iterator[list[Group]]:
@@ -93,10 +93,11 @@ class Names:
             yield [group for group in groups if len(group.members) == 1]
 
     def of(self, number: int, rng: Random) -> Phrase:
-        """A unique description of an object, as short in colour and material as any.
+        """A unique description of an object, with as few of colour and material as possible.
 
-        Of the 5,900 names in 818 official questions, nine in ten are such, and each such name of an object is
-        about as frequent; in particular the noun is its shape or "object" where either will do.
+        Of the 5,900 names in 818 official questions, nine in ten are of this kind, and an object's names of
+        this kind are about equally frequent; in particular the noun is its shape or "object" where either
+        will do.
         """
         return GRAMMAR.write("thing", rng, group=self.group_of(number, rng))
 

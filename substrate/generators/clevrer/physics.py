@@ -150,10 +150,9 @@ def simulate(
         for frame in range(frames):
             if frame:
                 near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
-                # Bullet makes a frame's substeps itself, with the same bits, unless they are looked at.
-                together = not near and push is None
-                if together != whole:
-                    whole = together
+                # If no pair is near and no force acts, one call makes all substeps, with the same bits.
+                if (not near and push is None) != whole:
+                    whole = not whole
                     _set_step(client, whole)
                 for _ in range(1 if whole else _SUBSTEPS):
                     if push:

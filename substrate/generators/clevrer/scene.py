@@ -57,7 +57,7 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
     """Generate a scene; it depends only on the arguments, to the last bit.
 
     Args:
-        scene_index: the scene's number; the scene has as many questions as the official scene of that number.
+        scene_index: the scene's number; :func:`quota` gives its numbers of questions.
         seed: the world's seed.
 
     Raises:
@@ -167,7 +167,7 @@ def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
 def _official(record: SceneQuestions) -> dict[str, Any]:
     """The record with its keys in the official order."""
     fields: dict[str, Any] = msgspec.to_builtins(record)
-    asked = [{key: one[key] for key in _QUESTION_KEYS if key in one} for one in fields["questions"]]
+    asked = [{key: q[key] for key in _QUESTION_KEYS if key in q} for q in fields["questions"]]
     return {"scene_index": record.scene_index, "video_filename": record.video_filename, "questions": asked}
 
 

@@ -1,5 +1,8 @@
 """ComPhy worlds: targets with hidden mass and charge and four reference videos each, with independent gold.
 
+    from substrate.generators.comphy import target_files
+    from substrate.generators.layout import encode_scene, write_release
+
     write_release(out, (encode_scene(target_files(index, seed=7)) for index in range(60)))
 
 Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from a second

@@ -115,10 +115,11 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
         solids: list[Solid] = [
             _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
         ]
-        moves = (*((solid.body, solid.mass) for solid in solids), *pulls(solids))
-        if moves not in worlds:
-            worlds[moves] = list(simulate(solids, LENGTH).contacts)
-        by_change[number, word] = worlds[moves]
+        # Motion depends on nothing else.
+        world = (*((solid.body, solid.mass) for solid in solids), *pulls(solids))
+        if world not in worlds:
+            worlds[world] = list(simulate(solids, LENGTH).contacts)
+        by_change[number, word] = worlds[world]
     return by_change
 
 

@@ -14,7 +14,7 @@ from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestions
 from substrate.domains.comphy.questions import GRAMMAR
 from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negation, ordered, predict
-from substrate.generators.clevrer.descriptive import Descriptive, Tale, ask, yes
+from substrate.generators.clevrer.descriptive import Descriptive, Video, ask, yes
 from substrate.generators.clevrer.events import Film
 from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, sentence
 from substrate.generators.comphy.sampling import Hidden
@@ -49,7 +49,7 @@ _COMPARISONS: Mapping[str, Callable[[Hidden, Hidden], bool]] = {
     "lighter": lambda a, b: a.mass < b.mass,
 }
 _RELATIONS = {"carry the same charge": 1, "carry opposite charges": -1}
-_WISHES = {
+_CHANGE_WORDS = {
     "counterfact_lighter": "lighter",
     "counterfact_heavier": "heavier",
     "counterfact_uncharged": "uncharged",
@@ -58,15 +58,15 @@ _WISHES = {
 
 
 @dataclass(frozen=True)
-class Lore:
-    """The input of a template: the video's tale, and the hidden properties of each object."""
+class Target:
+    """The input of a template: the target video, and the hidden properties of each object."""
 
-    tale: Tale
+    video: Video
     hidden: tuple[Hidden, ...]
 
-    def one(self, number: int) -> Phrase:
+    def thing(self, number: int) -> Phrase:
         """A description that fits only this object."""
-        return self.tale.names.of(number, self.tale.rng)
+        return self.video.names.of(number, self.video.rng)
 
 
 def factual_quota(scene_index: int) -> int:
@@ -117,7 +117,7 @@ def write_down(
     }
     wanted = factual_quota(scene)
     unseen = round(wanted * _HIDDEN_SHARE)
-    about_hidden = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
+    about_hidden = _balanced(Target(Video(film, names, rng["hidden"]), hidden), unseen)
     seen = ask(film, names, rng["seen"], wanted - len(about_hidden))
     questions = [
         Question(place, q.text, q.program.split(), "factual", q.subtype, q.answer)
@@ -134,77 +134,77 @@ def write_down(
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
-def _kinds(lore: Lore) -> Iterator[tuple[str, Group, list[int]]]:
+def _kinds(target: Target) -> Iterator[tuple[str, Group, list[int]]]:
     """Each kind of hidden property and group, with the group's objects of the kind."""
     for kind, holds in _KINDS.items():
-        for group in lore.tale.names.groups:
-            yield kind, group, [number for number in sorted(group.members) if holds(lore.hidden[number])]
+        for group in target.video.names.groups:
+            yield kind, group, [number for number in sorted(group.members) if holds(target.hidden[number])]
 
 
-def _asked(lore: Lore, subtype: str, rule: str, answer: str, **slots: Phrase) -> Descriptive:
-    phrase = GRAMMAR.write(rule, lore.tale.rng, **slots)
+def _asked(target: Target, subtype: str, rule: str, answer: str, **slots: Phrase) -> Descriptive:
+    phrase = GRAMMAR.write(rule, target.video.rng, **slots)
     return Descriptive(subtype, phrase.text, phrase.program, answer)
 
 
-def _exist(lore: Lore) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(lore):
+def _exist(target: Target) -> Iterator[Descriptive]:
+    for kind, group, fitting in _kinds(target):
         slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-        yield _asked(lore, f"exist_{kind}", "exist_kind", yes(fitting), **slots)
+        yield _asked(target, f"exist_{kind}", "exist_kind", yes(fitting), **slots)
 
 
-def _count(lore: Lore) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(lore):
+def _count(target: Target) -> Iterator[Descriptive]:
+    for kind, group, fitting in _kinds(target):
         slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-        yield _asked(lore, f"count_{kind}", "count_kind", str(len(fitting)), **slots)
+        yield _asked(target, f"count_{kind}", "count_kind", str(len(fitting)), **slots)
 
 
-def _query(lore: Lore) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(lore):
+def _query(target: Target) -> Iterator[Descriptive]:
+    for kind, group, fitting in _kinds(target):
         for name in ATTRIBUTES if len(fitting) == 1 else ():
             if name not in dict(group.looks):
                 slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-                answer = getattr(lore.tale.names.properties[fitting[0]], name)
+                answer = getattr(target.video.names.properties[fitting[0]], name)
                 attribute = GRAMMAR.word("attribute", name)
-                yield _asked(lore, f"query_{kind}", "query_kind", answer, attribute=attribute, **slots)
+                yield _asked(target, f"query_{kind}", "query_kind", answer, attribute=attribute, **slots)
 
 
-def _compare(lore: Lore) -> Iterator[Descriptive]:
-    for pair in combinations(range(len(lore.hidden)), 2):
+def _compare(target: Target) -> Iterator[Descriptive]:
+    for pair in combinations(range(len(target.hidden)), 2):
         for first, second in (pair, pair[::-1]):
             for word, holds in _COMPARISONS.items():
-                names, rng = lore.tale.names, lore.tale.rng
+                names, rng = target.video.names, target.video.rng
                 slots = {"group": names.group_of(first, rng), "group2": names.group_of(second, rng)}
-                answer = yes(holds(lore.hidden[first], lore.hidden[second]))
+                answer = yes(holds(target.hidden[first], target.hidden[second]))
                 yield _asked(
-                    lore, f"is_{word}", "compare", answer, compared=GRAMMAR.word("compared", word), **slots
+                    target, f"is_{word}", "compare", answer, compared=GRAMMAR.word("compared", word), **slots
                 )
 
 
-def _same_charge(lore: Lore) -> Iterator[Descriptive]:
-    for pair in combinations(range(len(lore.hidden)), 2):
-        a, b = lore.tale.rng.sample(pair, 2)
-        charge = lore.hidden[a].charge
-        answer = yes(bool(charge) and charge == lore.hidden[b].charge)
-        slots = {"thing": lore.one(a), "thing2": lore.one(b)}
-        yield _asked(lore, "equal_charge", "equal_charge", answer, **slots)
+def _same_charge(target: Target) -> Iterator[Descriptive]:
+    for pair in combinations(range(len(target.hidden)), 2):
+        a, b = target.video.rng.sample(pair, 2)
+        charge = target.hidden[a].charge
+        answer = yes(bool(charge) and charge == target.hidden[b].charge)
+        slots = {"thing": target.thing(a), "thing2": target.thing(b)}
+        yield _asked(target, "equal_charge", "equal_charge", answer, **slots)
 
 
-def _both(lore: Lore) -> Iterator[Descriptive]:
-    charged = [number for number, traits in enumerate(lore.hidden) if traits.charge]
+def _both(target: Target) -> Iterator[Descriptive]:
+    charged = [number for number, traits in enumerate(target.hidden) if traits.charge]
     for words, product in _RELATIONS.items():
-        alike = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
+        alike = len(charged) == 2 and math.prod(target.hidden[number].charge for number in charged) == product
         related = GRAMMAR.word("related", words)
         subtype = f"exist_{related.program.rpartition('_')[2]}"
-        yield _asked(lore, subtype, "exist_both", yes(alike), related=related)
+        yield _asked(target, subtype, "exist_both", yes(alike), related=related)
         for attribute in ATTRIBUTES if alike else ():
-            values = (getattr(lore.tale.names.properties[number], attribute) for number in charged)
+            values = (getattr(target.video.names.properties[number], attribute) for number in charged)
             both = GRAMMAR.word("both", f"{attribute}s")
-            yield _asked(lore, "query_both", "query_both", " and ".join(values), related=related, both=both)
+            yield _asked(target, "query_both", "query_both", " and ".join(values), related=related, both=both)
 
 
-def _heading(lore: Lore) -> Iterator[Descriptive]:
-    trajectory = lore.tale.film.annotation.motion_trajectory
-    for event in lore.tale.film.events:
+def _heading(target: Target) -> Iterator[Descriptive]:
+    trajectory = target.video.film.annotation.motion_trajectory
+    for event in target.video.film.events:
         for state in trajectory[event.frame].objects:
             vx, vy, _ = state.velocity
             speed = math.hypot(vx, vy)
@@ -212,30 +212,31 @@ def _heading(lore: Lore) -> Iterator[Descriptive]:
                 continue
             way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
             if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
-                slots = {"thing": lore.one(state.object_id), "clause": lore.tale.event(event)}
-                yield _asked(lore, "query_direction", "heading", way, **slots)
+                slots = {"thing": target.thing(state.object_id), "clause": target.video.event(event)}
+                yield _asked(target, "query_direction", "heading", way, **slots)
 
 
 _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
 
 
-def _balanced(lore: Lore, number: int) -> list[Descriptive]:
+def _balanced(target: Target, number: int) -> list[Descriptive]:
     """Draw ``number`` different questions, or all that a target has: first a template, then an answer."""
-    rng = lore.tale.rng
-    shelves: dict[str, dict[str, dict[str, Descriptive]]] = defaultdict(lambda: defaultdict(dict))
+    rng = target.video.rng
+    # Template ► answer ► text ► question.
+    pools: dict[str, dict[str, dict[str, Descriptive]]] = defaultdict(lambda: defaultdict(dict))
     for template in _TEMPLATES:
-        for question in template(lore):
-            shelves[template.__name__][question.answer].setdefault(question.text, question)
+        for question in template(target):
+            pools[template.__name__][question.answer].setdefault(question.text, question)
     questions: list[Descriptive] = []
-    while shelves and len(questions) < number:
-        name = rng.choice(list(shelves))
-        answer = rng.choice(list(shelves[name]))
-        shelf = shelves[name][answer]
-        questions.append(shelf.pop(rng.choice(list(shelf))))
-        if not shelf:
-            del shelves[name][answer]
-        if not shelves[name]:
-            del shelves[name]
+    while pools and len(questions) < number:
+        name = rng.choice(list(pools))
+        answer = rng.choice(list(pools[name]))
+        pool = pools[name][answer]
+        questions.append(pool.pop(rng.choice(list(pool))))
+        if not pool:
+            del pools[name][answer]
+        if not pools[name]:
+            del pools[name]
     return sorted(questions, key=lambda question: question.subtype)
 
 
@@ -252,17 +253,18 @@ def _imagine(
     for change, imagined in changed.items():
         first = {ordered(c.object_ids): c.frame_id for c in imagined}
         outcomes[change] = [(pair, pair in first) for pair in pairs if first.get(pair, 0) < FRAMES]
+    # False sorts first: changes with an effect.
     order = sorted(
         rng.sample(list(outcomes), len(outcomes)),
         key=lambda change: all((pair in seen) == happens for pair, happens in outcomes[change]),
     )
     questions = []
     for number, word in order[:_COUNTERFACTUAL]:
-        clear = outcomes[number, word]
-        chosen = drawn(rng, [outcome for outcome in clear if outcome[1] or outcome[0] in seen], 3)
-        chosen += drawn(rng, [outcome for outcome in clear if outcome not in chosen], 4 - len(chosen))
+        possible = outcomes[number, word]
+        chosen = drawn(rng, [outcome for outcome in possible if outcome[1] or outcome[0] in seen], 3)
+        chosen += drawn(rng, [outcome for outcome in possible if outcome not in chosen], 4 - len(chosen))
         negated = rng.random() < 0.5
-        slots = {"thing": names.of(number, rng), "changed": GRAMMAR.word("changed", _WISHES[word])}
+        slots = {"thing": names.of(number, rng), "changed": GRAMMAR.word("changed", _CHANGE_WORDS[word])}
         phrase = GRAMMAR.write("counterfactual", rng, negated=negation(negated), **slots)
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated)

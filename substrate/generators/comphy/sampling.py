@@ -56,7 +56,7 @@ _LONG = 12
 
 @dataclass(frozen=True)
 class Hidden:
-    """An object's hidden properties, which no video shows."""
+    """An object's hidden properties, which no annotation states; only motion shows them."""
 
     mass: int
     charge: int
@@ -151,8 +151,8 @@ def _staged(
     for number in range(moving):
         late = future and number == moving - 1
         # Simulate no further than the next object may look for a place: the rest will change.
-        then = _ARRIVAL_HIDDEN[1] + 1 if future and number == moving - 2 else FRAMES
-        length = then if number < moving - 1 else LENGTH
+        latest = _ARRIVAL_HIDDEN[1] + 1 if future and number == moving - 2 else FRAMES
+        length = latest if number < moving - 1 else LENGTH
         for _ in range(_TRIES):
             arrival = rng.randint(*(_ARRIVAL_HIDDEN if late else _ARRIVAL))
             body = _launched(rng, number, properties[number].shape, _aim(rng, bodies, run, arrival), arrival)

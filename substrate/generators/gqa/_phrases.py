@@ -45,9 +45,9 @@ class Phrase:
 
 def joined(first: Phrase, second: Phrase) -> tuple[Steps, int, int]:
     """The steps of two phrases in one program, and the positions of their things."""
-    by = len(first.steps)
-    moved = tuple(Operation(s.operation, s.argument, [d + by for d in s.dependencies]) for s in second.steps)
-    return first.steps + moved, first.last, by + second.last
+    start = len(first.steps)
+    moved = (Operation(s.operation, s.argument, [d + start for d in s.dependencies]) for s in second.steps)
+    return (*first.steps, *moved), first.last, start + second.last
 
 
 @dataclass(frozen=True)

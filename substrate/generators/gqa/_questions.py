@@ -23,7 +23,7 @@ class Draft(NamedTuple):
 Refer = Callable[[Thing], "Phrase | None"]
 Asker = Callable[[Speaker, Refer], Iterator[Draft]]
 """A template: yields questions about a scene, and names things with the given function."""
-_MARGIN = 0.05
+_MARGIN = 0.05  # the share of the image beside its middle in which no question asks for a side
 
 
 def yes(holds: object) -> str:

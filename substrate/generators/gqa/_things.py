@@ -112,9 +112,7 @@ def sample_room(rng: Random) -> Room:
             if rng.random() < 0.5:
                 edges.add((body.number, "holding", add(rng.choice(_TABLES["held"]), inside(body))))
             taken = {seat for _, relation, seat in edges if relation == "sitting on"}
-            seats = [
-                thing for thing in things if thing.name in _TABLES["seats"] and thing.number not in taken
-            ]
+            seats = [thing for thing in things if thing.name in _SEATS and thing.number not in taken]
             if seats and rng.random() < 0.5:
                 edges.add((body.number, "sitting on", rng.choice(seats).number))
         elif body.name in _TABLES["supports"]:

@@ -63,7 +63,7 @@ def sample(
     speaker = Speaker(room, ids, rng)
     pools: list[list[Draft]] = []
     for template in TEMPLATES:
-        refer = partial(_vaguely, speaker) if rng.random() < ambiguous else speaker.refer
+        refer = partial(_ambiguous, speaker) if rng.random() < ambiguous else speaker.refer
         pools.append([*template(speaker, refer)])
         rng.shuffle(pools[-1])
     drawn: dict[tuple[str, tuple[str, ...]], Draft] = {}
@@ -79,7 +79,7 @@ def sample(
     return Sample(image, scene_graph(room, ids), by_id, types)
 
 
-def _vaguely(speaker: Speaker, thing: Thing) -> Phrase | None:
+def _ambiguous(speaker: Speaker, thing: Thing) -> Phrase | None:
     """The thing by its name, if other things have the name too."""
     phrase = speaker.bare(thing)
     return None if phrase.unique else phrase

@@ -2,8 +2,8 @@
 substrate.
 
 Villages, interventions and questions are drawn from a seed until one fits what its number asks for: the cell
-(linkage and query type), the answers in both arms, and, as far as it goes, the type of intervention. The
-oracle alone says what becomes of a village.
+(linkage and query type), the answers in both arms and, among the first eight villages, the type of
+intervention. Only the oracle computes what happens in a village.
 """
 
 from substrate.generators.smallville.datasheet import CANARY, datasheet, write_specs

@@ -42,8 +42,8 @@ def sample_village(rng: Random) -> Village:
             plans.append(sample_plan(rng, start, [place for place in places if place != here], facts))
             here = plans[-1].goal
         agents.append(Agent(name, persona, at, knows[name], plans))
-    there = [Named(place, CAST.places[place]) for place in places]
-    return Village(horizon, there, [Named(fact, CAST.facts[fact].words) for fact in facts], agents)
+    named = [Named(place, CAST.places[place]) for place in places]
+    return Village(horizon, named, [Named(fact, CAST.facts[fact].words) for fact in facts], agents)
 
 
 def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:

@@ -23,7 +23,7 @@ class Cast(msgspec.Struct, frozen=True):
     places: dict[str, str]
     """Names by identifier."""
     homes: dict[str, list[str]]
-    """By house: its family."""
+    """The family of each house."""
     facts: dict[str, News]
 
 

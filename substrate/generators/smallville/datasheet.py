@@ -27,9 +27,9 @@ def write_specs(out: Path, lines: Iterable[str | bytes], seed: int) -> None:
     """Write ``specs.jsonl`` and its ``DATASHEET.md`` to a folder.
 
     Args:
-        out: the folder, made where it is absent.
+        out: the folder, made if absent.
         lines: the specifications as JSON, in order.
-        seed: what they were generated from.
+        seed: the seed from which they were generated.
     """
     specs = list(map(msgspec.json.Decoder(Graded).decode, lines))
     out.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,12 @@
 -- A history from one decision (tick :first) to the next (:last): the statements run in this order.
+-- A tick begins at dawn and ends at dusk.
 
--- What was known at dusk is known at the next dawn, unless it is lost.
+-- A fact known at dusk is known at the next dawn, unless the agent loses it.
 INSERT INTO given SELECT agent, fact, :first FROM known
 WHERE tick = :first - 1 AND NOT EXISTS (
     SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (known.agent, known.fact, :first));
 
--- Who knows at dawn what a plan of theirs hangs on follows it.
+-- An agent follows a plan that depends on a fact if the agent knows the fact at dawn.
 INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN given USING (agent, fact)
 WHERE start = :first AND tick = :first;
 
@@ -14,8 +15,8 @@ INSERT INTO stand SELECT day, agent, place FROM (
     SELECT n AS day, agent, place, max(2 * tick + rank) FROM tick JOIN move ON tick <= n
     WHERE n >= :first AND n < :last GROUP BY n, agent);
 
--- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays with
--- everyone there, unless it is lost.
+-- From dawn to dusk a fact spreads from one agent to all at the same place; from dusk to the next dawn each of
+-- them keeps it, unless the agent loses it.
 WITH RECURSIVE reach(tick, place, fact) AS (
     SELECT tick, place, fact FROM given JOIN stand USING (tick, agent) WHERE tick >= :first
     UNION

@@ -1,3 +1,5 @@
+-- given, lost: a fact that an agent knows, or forgets, as a tick begins. move: the last by (tick, rank) counts.
+-- stand, known: an agent's place and facts as a tick ends.
 CREATE TABLE tick (n INTEGER PRIMARY KEY);
 CREATE TABLE plan (agent, start, goal, fact);
 CREATE TABLE given (agent, fact, tick);

@@ -1,11 +1,11 @@
-"""Specifications, each by rejection: villages, interventions and questions until one fits what its number
-asks for.
+"""Specifications by rejection sampling: villages, interventions and questions are drawn until one fits the
+linkage, the query type and the answers that the specification's number asks for.
 
 A linkage has an exact meaning in terms of the asked (the one or two agents that the question names) and of
 their histories (where they are and what they know, tick by tick, from the branch on):
 
-- control: the intervention's agent is not asked; the asked have the same history in both arms, and another
-  agent has not;
+- control: the intervention's agent is not asked; the asked have the same history in both arms, and the
+  history of another agent differs;
 - direct: the intervention's agent is asked, and the history of an asked agent differs;
 - propagation: the intervention's agent is not asked, but the history of an asked agent differs: the effect
   came through at least one agent who is not asked.
@@ -85,7 +85,7 @@ def generate(number: int, seed: int) -> Graded:
     """The specification of a number: it depends on the number and the seed alone.
 
     Args:
-        number: of the specification; its remainder decides the cell.
+        number: the specification's number; its remainder decides the cell.
         seed: any whole number.
 
     >>> generate(3, seed=20).linkage
@@ -103,7 +103,7 @@ def generate(number: int, seed: int) -> Graded:
         questions = [q for q in _queries(village, branch, query) if answer(a, q, branch) == outcome.a]
         acts = list(_interventions(rng, village, branch, a, type_))
         for act in rng.sample(acts, min(_ACTS, len(acts))):
-            # The agent of most acts does not fit the linkage, which shows before arm B is run.
+            # The agents of most acts do not fit the linkage; this shows before arm B is run.
             able = [q for q in questions if (act.agent in q.asked) is (linkage == "direct")]
             b = history(village, branch, act) if able else a
             fitting = [

@@ -16,7 +16,7 @@ from substrate.domains.clevrer.motion.engine import Body, Motion
 _STEPS = 7
 """Steps per frame: the whole number that comes nearest to Bullet's own step of 1/240 s."""
 _NEAR = 2 * sqrt(2) * RADIUS + 0.3
-"""Centres further apart than this (units) do not touch within a frame: nothing moves at 10 units/s."""
+"""Centres further apart than this (units) do not touch within a frame: no body moves at 0.3 units a frame."""
 
 
 def simulate(bodies: Sequence[Body], frames: int) -> Motion:
@@ -40,11 +40,11 @@ def simulate(bodies: Sequence[Body], frames: int) -> Motion:
         physicsClientId=client,
     )
     bullet.setGravity(0, 0, -9.81, physicsClientId=client)
-    # A look that nobody draws: without it Bullet makes a hull of each shape, most of its set-up.
-    look = bullet.createVisualShape(bullet.GEOM_BOX, halfExtents=[RADIUS] * 3, physicsClientId=client)
+    # Nobody draws this visual shape. Without one, Bullet computes a hull of each body: most of the set-up.
+    visual = bullet.createVisualShape(bullet.GEOM_BOX, halfExtents=[RADIUS] * 3, physicsClientId=client)
     plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
-    bullet.createMultiBody(0, plane, look, physicsClientId=client)
-    placed = {_place(client, body, look): body for body in sorted(bodies, key=lambda body: body.id)}
+    bullet.createMultiBody(0, plane, visual, physicsClientId=client)
+    placed = {_place(client, body, visual): body for body in sorted(bodies, key=lambda body: body.id)}
     contacts: dict[tuple[int, int], int] = {}
     for frame in range(1, frames + 1):
         at = {solid: bullet.getBasePositionAndOrientation(solid, client)[0] for solid in placed}
@@ -65,7 +65,7 @@ def _client() -> int:
     return bullet.connect(bullet.DIRECT)
 
 
-def _place(client: int, body: Body, look: int) -> int:
+def _place(client: int, body: Body, visual: int) -> int:
     solids = {
         "cube": {"shapeType": bullet.GEOM_BOX, "halfExtents": [RADIUS] * 3},
         "sphere": {"shapeType": bullet.GEOM_SPHERE, "radius": RADIUS},
@@ -74,7 +74,7 @@ def _place(client: int, body: Body, look: int) -> int:
     solid = bullet.createCollisionShape(**solids[body.shape], physicsClientId=client)
     turn = bullet.getQuaternionFromEuler((0, 0, body.yaw))
     handle = bullet.createMultiBody(
-        1, solid, look, basePosition=(body.x, body.y, RADIUS), baseOrientation=turn, physicsClientId=client
+        1, solid, visual, basePosition=(body.x, body.y, RADIUS), baseOrientation=turn, physicsClientId=client
     )
     bullet.resetBaseVelocity(handle, (body.vx, body.vy, 0), (0, 0, body.spin), physicsClientId=client)
     return handle

@@ -62,6 +62,7 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     """
     best, face = -inf, None
     for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
+        # The corners (u, v) of the other square in these axes, and how far all of them lie beyond each face.
         c, s = cos(base.yaw), sin(base.yaw)
         dx, dy = other.x - base.x, other.y - base.y
         x, y = c * dx + s * dy, c * dy - s * dx
@@ -80,7 +81,7 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     if best > reach or face is None:
         return []
     base, sign, c, s, nx, ny, corners = face
-    # The gap, and the place along the face.
+    # The gap, and the place along the face, of the two corners nearest to it.
     edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[:2]
     if abs(edge[1][1] - edge[0][1]) < 1e-9:
         edge = edge[:1]

@@ -79,6 +79,7 @@ def course(
             if reached:
                 departed.setdefault(a, frame)
                 departed.setdefault(b, frame)
+            # A simulated collision counts if a departed body takes part, an observed one if none does.
             if simulated is reached and (a, b) not in met:
                 met.add((a, b))
                 (outcome.contacts if simulated else outcome.standing).append((frame, a, b))
@@ -100,11 +101,11 @@ def _known(
     recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]
 ) -> dict[int, Body]:
     """All bodies recorded by a frame, advanced to it from their last records."""
-    last = {name: known for known in sorted(recorded) if known <= frame for name in recorded[known]}
+    last = {name: at for at in sorted(recorded) if at <= frame for name in recorded[at]}
     bodies: dict[int, Body] = {}
     now = 0
-    for known in sorted({*last.values(), frame}):
-        bodies = {body.id: body for body in advance(list(bodies.values()), known - now).final}
-        bodies |= {name: recorded[known][name] for name in last if last[name] == known}
-        now = known
+    for at in sorted({*last.values(), frame}):
+        bodies = {body.id: body for body in advance(list(bodies.values()), at - now).final}
+        bodies |= {name: recorded[at][name] for name in last if last[name] == at}
+        now = at
     return bodies

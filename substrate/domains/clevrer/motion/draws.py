@@ -18,9 +18,9 @@ from substrate.domains.clevrer.motion.course import Recorded
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.motion.law import ERRORS, LAW, Law
 
-DRAWS = 32
+DRAWS = 32  # in an ensemble
 VOTERS = 15
-"""Draws whose majority gives an answer where positions were tracked."""
+"""The number of draws whose majority gives an answer if a tracker gave the positions."""
 _STEPS: Mapping[str, float] = {
     "radius": 0.0004,
     "reach": 0.001,
@@ -30,7 +30,7 @@ _STEPS: Mapping[str, float] = {
     "friction": 0.001,
     "inertia": 0.0025,
 }
-"""By constant: its largest error to either side."""
+"""The largest error of each constant, to either side."""
 _SHOWN = 0.01
 """Spread of the logarithm of a mass that a video's collisions show."""
 _DIGIT = 0.00005
@@ -51,8 +51,8 @@ class Draw(Struct, frozen=True):
         (True, False)
         """
         rng = Random(f"law {self.number}")
-        off = {name: getattr(law, name) + rng.uniform(-step, step) for name, step in _STEPS.items()}
-        return replace(law, **off)
+        drawn = {name: getattr(law, name) + rng.uniform(-step, step) for name, step in _STEPS.items()}
+        return replace(law, **drawn)
 
     def bodies(self, recorded: Recorded, known: Collection[int]) -> dict[int, dict[int, Body]]:
         """The recorded bodies with random errors on masses and poses.
@@ -62,17 +62,17 @@ class Draw(Struct, frozen=True):
         """
         masses = {
             name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in known else ERRORS.mass))
-            for name in sorted({name for here in recorded.values() for name in here})
+            for name in sorted({name for bodies in recorded.values() for name in bodies})
         }
         by_frame: dict[int, dict[int, Body]] = {}
-        for frame, here in recorded.items():
+        for frame, bodies in recorded.items():
             rng = Random(f"pose {self.number} {frame}")
             by_frame[frame] = {
-                name: self._off(body, masses[name], rng) for name, body in sorted(here.items())
+                name: self._drawn(body, masses[name], rng) for name, body in sorted(bodies.items())
             }
         return by_frame
 
-    def _off(self, body: Body, mass: float, rng: Random) -> Body:
+    def _drawn(self, body: Body, mass: float, rng: Random) -> Body:
         body = replace(body, mass=body.mass * mass)
         if not self.tracked:
             return _shifted(body, lambda _: rng.uniform(-_DIGIT, _DIGIT))

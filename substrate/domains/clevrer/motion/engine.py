@@ -19,7 +19,7 @@ from substrate.domains.clevrer.motion.law import LAW, Law
 
 _SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
 _FOREVER = 1000  # frames; a longer simulation checks again after these
-_CAREFUL = 0.999  # rounding must not let a pair come near a frame early
+_CAREFUL = 0.999  # so that rounding adds no frame to those in which no pair comes near
 Contact = tuple[int, int, int]
 """Frame and two bodies, the lower id first."""
 
@@ -88,19 +88,19 @@ def simulate(
 
 
 class _Row(Pose):
-    """A moving body: pose, velocity, spin, its response to an impulse (inverse mass and inertia), and what
-    slows it on the ground.
+    """A moving body: pose, velocity, spin, its response to an impulse (inverse mass and inverse inertia), and
+    its decelerations by the ground.
     """
 
-    __slots__ = ("friction", "inertia", "mass", "spin", "turning", "vx", "vy")
+    __slots__ = ("friction", "inverse_inertia", "inverse_mass", "spin", "turning", "vx", "vy")
 
     def __init__(self, body: Body, law: Law) -> None:
         super().__init__(body.x, body.y, body.yaw)
         self.vx: float = body.vx
         self.vy: float = body.vy
         self.spin: float = body.spin
-        self.mass: float = 1 / body.mass
-        self.inertia: float = 1 / (body.mass * law.inertia)
+        self.inverse_mass: float = 1 / body.mass
+        self.inverse_inertia: float = 1 / (body.mass * law.inertia)
         self.friction: float = 0.0 if body.shape == "sphere" else law.friction
         self.turning: float = 0.0 if body.shape == "sphere" else law.turning
 
@@ -238,7 +238,10 @@ def _glide(row: _Row, frames: int, law: Law) -> None:
 
 
 def _brake(moving: list[_Row], law: Law) -> None:
-    """Slow bodies down by one step of ground friction and drag."""
+    """Slow bodies down by one step of ground friction and drag.
+
+    Friction on a spinning body acts at a cube's corner: √2 (1.4142) half edges from the centre.
+    """
     step, drag, inertia, rim_of_spin = law.step, law.drag, law.inertia, 1.4142 * law.radius
     for row in moving:
         vx, vy, spin = row.vx, row.vy, row.spin
@@ -261,8 +264,8 @@ def _brake(moving: list[_Row], law: Law) -> None:
 
 
 class _Pair(Struct):
-    """Two bodies by row number, the function that finds their contacts, and the largest distance of centres
-    at which they can touch.
+    """Two bodies by row number, the function that finds their contacts, the largest distance of centres at
+    which they can touch, and whether neither is a sphere (``flat``).
     """
 
     i: int
@@ -278,7 +281,7 @@ def _pairs(shapes: tuple[Shape, ...], law: Law) -> tuple[_Pair, ...]:
     pairs: list[_Pair] = []
     for i, j in combinations(range(len(shapes)), 2):
         wide = (shapes[i] == "cube") + (shapes[j] == "cube")
-        reach = law.radius * (2 + 0.4143 * wide) + law.reach
+        reach = law.radius * (2 + 0.4143 * wide) + law.reach  # a cube's corner is √2 half edges away
         flat = "sphere" not in (shapes[i], shapes[j])
         pairs.append(_Pair(i, j, meeting(shapes[i], shapes[j]), reach, flat))
     return tuple(pairs)
@@ -294,7 +297,8 @@ class _Impulse:
         self.pair, self.a, self.b, self.nx, self.ny, self.total = pair, a, b, nx, ny, 0.0
         self.arm_a = (x - a.x) * ny - (y - a.y) * nx
         self.arm_b = (x - b.x) * ny - (y - b.y) * nx
-        self.share = 1 / (a.mass + b.mass + self.arm_a**2 * a.inertia + self.arm_b**2 * b.inertia)
+        turn_a, turn_b = self.arm_a**2 * a.inverse_inertia, self.arm_b**2 * b.inverse_inertia
+        self.share = 1 / (a.inverse_mass + b.inverse_mass + turn_a + turn_b)
         approach = -((b.vx - a.vx) * nx + (b.vy - a.vy) * ny + b.spin * self.arm_b - a.spin * self.arm_a)
         close = -gap / law.step * (1.0 if gap > 0 else law.correction)
         if pair.flat:
@@ -309,9 +313,9 @@ class _Impulse:
         total = max(0.0, self.total + (self.target - speed) * self.share)
         more, self.total = total - self.total, total
         if more:
-            a.vx -= more * a.mass * nx
-            a.vy -= more * a.mass * ny
-            a.spin -= more * a.inertia * arm_a
-            b.vx += more * b.mass * nx
-            b.vy += more * b.mass * ny
-            b.spin += more * b.inertia * arm_b
+            a.vx -= more * a.inverse_mass * nx
+            a.vy -= more * a.inverse_mass * ny
+            a.spin -= more * a.inverse_inertia * arm_a
+            b.vx += more * b.inverse_mass * nx
+            b.vy += more * b.inverse_mass * ny
+            b.spin += more * b.inverse_inertia * arm_b

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from substrate.domains.clevrer.format import Shape
 
-_FASTEST, _STEEPEST = 0.99, 1.5  # far above every filmed speed: a body is not followed back beyond
+_FASTEST, _STEEPEST = 0.99, 1.5  # far above every filmed speed: a look back stops here
 
 
 class Law(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Law(Struct, frozen=True):
     radius: float
     """Radius of spheres and cylinders, half edge of cubes, with the solver's margin (units)."""
     drag: float
-    """Per second: a free body loses ``drag · v · (1 + v)`` of its speed; its spin falls by the same law."""
+    """A free body decelerates by ``drag · v · (1 + v)``; its spin falls by the same law."""
     friction: float
     """Deceleration of cubes and cylinders by the ground (units/s²); spheres have none."""
     turning: float
@@ -93,12 +93,15 @@ class Law(Struct, frozen=True):
 
 
 class Errors(Struct, frozen=True):
-    """The errors of the released trajectories against the motion, fitted on one half of their scenes."""
+    """The errors of the released trajectories against the motion, fitted on one half of their scenes.
+
+    A trajectory joins several fits, one per span of frames (docs/design/foretelling.md).
+    """
 
     place: tuple[float, ...]
-    """Standard error of a steady body's position by fit; the last value serves all later fits (units)."""
+    """Standard error of a steady body's position (units) by fit; the last value serves all later fits."""
     velocity: tuple[float, ...]
-    """Standard error of a steady body's velocity, by fit likewise (units/s)."""
+    """Standard error of a steady body's velocity (units/s) in each fit, likewise."""
     mass: float
     """Spread of the logarithm of a body's mass."""
 

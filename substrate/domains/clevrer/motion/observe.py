@@ -9,7 +9,7 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 6
-_DOUBT = 0.1  # units/s of unexplained momentum that cost as much as a mass that is off by its whole value
+_DOUBT = 0.1  # units/s of unexplained momentum that cost as much as an error of 1 in a mass
 
 
 def relative_masses(
@@ -25,7 +25,8 @@ def relative_masses(
     CLEVRER's bodies differ in mass, whatever they look like: in a collision both change their velocity
     along the same line, by unequal amounts. A body without a usable collision has mass 1.
 
-    They are the least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards 1.
+    The masses minimize the squares of Σ m·Δv over each group of simultaneous collisions, with a pull towards
+    1; none is below 0.2.
 
     Args:
         names: the bodies.
