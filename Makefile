@@ -4,10 +4,10 @@ VENV := .venv
 STAMP := $(VENV)/.locked
 TOOLS := $(VENV)/.tools
 
-# A reproduction and its tests are hundreds of processes: each would compile what the one before compiled.
+# A reproduction and its tests start hundreds of processes: without this, each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Alembic, by which Dagster makes its databases, reads a % in its own path as a mark: the environment lies elsewhere then.
+# Alembic makes Dagster's databases, and cannot read its files below a path with a %: then .venv links to another folder.
 define environment
 case "$$PWD" in \
 *%*) made="$$HOME/.cache/substrate/environment-$$(printf %s "$$PWD" | cksum | tr ' ' -)" && \
@@ -62,7 +62,7 @@ fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 audit: tools ## known faults of the packages in requirements.lock, where the service that knows them can be reached
 	sh scripts/audit.sh $(VENV)/bin
 
-check: tools ## ruff, pyright, import-linter, openers and long sentences, ratios of small benches
+check: tools ## ruff, pyright, import-linter, README's numbers, openers and long sentences, ratios of small benches
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright

@@ -1,12 +1,13 @@
-"""Spark's way beside a plain loop over the same cases: the table of docs/scale.md.
+"""Spark compared with a plain loop over the same cases: the table of docs/scale.md.
 
     python benchmarks/beside_a_loop.py gqa 1000 [ROUNDS] [--set KEY=VALUE …]
 
 Both make an index of logs, the logs themselves, and the rows of answers from the same official files. The
 loop is this process alone: it reads a case, builds its log, keeps the log's text in one Parquet file, and
-answers from the log that it has in memory. Spark's way is the stages of the platform. Its first round begins
-with a session, and the later ones are warm: the tables are removed, the session and its workers stay. The
-bytes of index and answers are compared. Processor seconds are those of all processes, by the kernel.
+answers from the log that it has in memory. Spark runs the stages of the platform, in a session whose start is
+measured by itself. The first round is cold, and the later ones are warm: the tables are removed, the session
+and its workers stay. The bytes of index and answers are compared. Processor seconds are those of all
+processes, by the kernel.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def spent() -> dict[str, float]:
-    """Processor seconds so far: of this process, of the JVM, and of Python's workers, ended ones included."""
+    """Processor seconds so far: of this process, of the JVM, and of Python's workers, also of ended ones."""
     seconds = {"driver": time.process_time(), "jvm": 0.0, "workers": 0.0}
     for child in psutil.Process().children(recursive=True):
         try:
             times, kind = child.cpu_times(), "jvm" if child.name() == "java" else "workers"
             seconds[kind] += times.user + times.system
-            if kind == "workers":  # those that the daemon has buried
+            if kind == "workers":  # the workers that ended, which the daemon waited for
                 seconds[kind] += times.children_user + times.children_system
         except psutil.NoSuchProcess:
             pass
@@ -65,10 +66,10 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
 
 
 def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
-    """The same files from one process, a case after the other."""
+    """Make the files of the stages in this process, case by case."""
     source, logger = benchmark.source, benchmark.logger
     settings, split = workspace.settings, split_of(workspace, source)
-    of_logs, of_rows = logger.parameters.of(settings), benchmark.parameters.of(settings)
+    for_logs, for_rows = logger.parameters.of(settings), benchmark.parameters.of(settings)
     out.mkdir()
     batch: list[dict[str, Any]] = []
     with (
@@ -78,7 +79,7 @@ def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
     ):
         for number, read in enumerate(source.cases(files_of(workspace, source), None, True).each):
             case = read._replace(source=read.source.removeprefix(f"{workspace.home}/"))
-            named_logs = logger.logs(case, of_logs)
+            named_logs = logger.logs(case, for_logs)
             for place, named in enumerate(named_logs):
                 log, origin = named.log, named.source or case.source
                 entry = LogEntry(named.name, log.digest, len(log), origin)
@@ -90,19 +91,20 @@ def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
                 batch = []
             if case.questions:
                 logs = [named.log for named in named_logs]
-                answers.writelines(encode(row) + b"\n" for row in benchmark.rows(case, logs, of_rows, split))
+                rows = benchmark.rows(case, logs, for_rows, split)
+                answers.writelines(encode(row) + b"\n" for row in rows)
         table.write_table(pa.Table.from_pylist(batch, LOGS))
 
 
 def spark(workspace: Workspace, benchmark: Interpreted) -> None:
-    """The stages of logs and answers, from the official files on."""
+    """Run the stages of logs and of answers."""
     shutil.rmtree(workspace.root / "storage", ignore_errors=True)
     for step in ("logs", "answers"):
         run(workspace, f"{benchmark.name}/{step}")
 
 
 def run(workspace: Workspace, name: str) -> None:
-    """A stage."""
+    """Run a stage."""
     stage = STAGES[name]
     with ExitStack() as stack:
         paths = [workspace.path(out) for out in stage.outs]
@@ -143,21 +145,21 @@ def main() -> None:
     sys.stdout.write(f"| {given.scenes:,} cases | CPU s | {' | '.join(heads)} | times the loop |\n")
     sys.stdout.write(f"{'|---' * (3 + len(heads))}|\n")
     of_loop = median(sum(seconds.values()) for seconds in rounds["loop"])
+    loop_median, spark_median = (
+        {kind: median(seconds[kind] for seconds in rounds[name][1:]) for kind in heads} for name in rounds
+    )
     rows = {
         "a session's start": start,
-        "loop": None,
+        "loop": loop_median,
         "Spark, first": rounds["Spark"][0],
-        "Spark, warm": None,
+        "Spark, warm": spark_median,
     }
     for name, seconds in rows.items():
-        seconds = seconds or {
-            kind: median(seconds[kind] for seconds in rounds[name.partition(",")[0]][1:]) for kind in heads
-        }
         parts = " | ".join(f"{seconds[kind]:.2f}" for kind in heads)
         total = sum(seconds.values())
         sys.stdout.write(f"| {name} | {total:.2f} | {parts} | {total / of_loop:.2f} |\n")
     sys.stdout.flush()
-    os._exit(0)
+    os._exit(0)  # without waiting for the end of Spark's session
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""The cost of a benchmark's stages as its cases become more: the table of docs/scale.md.
+"""The cost of a benchmark's stages as the number of cases grows: the table of docs/scale.md.
 
     python benchmarks/scale.py gqa 200 1000 5000 10159 20000
     python benchmarks/scale.py clevrer 200 1000 5000
     python benchmarks/scale.py clevrer 200 1000 5000 20000 --again data/full/clevrer
     python benchmarks/scale.py tiny 1000 10000 100000 1000000
 
-A size is one run of dataset, logs, answers and scores from nothing, in a project and processes of its own.
-The peak of a process is what the kernel kept of it (VmHWM); processor time is that of all processes. Sizes
-are printed as they are measured, as JSON with --json; exponents are least squares of the logarithms. With
---keep FOLDER the data and artifacts of each size stay there, as BENCHMARK-CASES. With --again FOLDER no scene
-is simulated: the cases are those of a generated release of CLEVRER, again and again under new numbers, given
-as a user's own files. `tiny` is a user's files too: event records with one object and a question each. Their
-log has one delta, and their answer is known, so that what is left is what a case costs the platform itself.
+Each size is one run of dataset, logs, answers and scores from nothing, in a separate project and process. The
+peak of a process is the kernel's (VmHWM); processor time is that of all processes. Each size is printed when
+it is measured, as JSON with --json; exponents are least squares of the logarithms. With --keep FOLDER the
+data and artifacts of each size stay there, as BENCHMARK-CASES. With --again FOLDER no scene is simulated: the
+cases are those of a generated release of CLEVRER, repeated under new numbers, and given as a user's own
+files. `tiny` is a user's files too: event records with one object and a question each. Their log has one
+delta, and their answer is known, so that the cost is the platform's own cost of a case.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STEPS = ("dataset", "logs", "answers", "scores")
 SIZES = {"clevrer": "scenes", "gqa": "scenes", "comphy": "targets", "babi": "questions", "tiny": ""}
 """The key of `params.yaml` by which a benchmark's data grow; bAbI's counts questions of each of 20 tasks."""
 EVERY = 0.25
-"""Seconds between two looks at the processes."""
+"""Seconds between two readings of the processes."""
 TICKS = os.sysconf("SC_CLK_TCK")
 HEADS = "cases | wall s | CPU s | driver MiB | JVM MiB | a worker MiB | tasks | busy % | files | MiB"
 FIGURES = "figures.json"
@@ -66,8 +66,9 @@ class Process(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run; seconds, MiB, its tasks, the percentage of their job's core-seconds that they were at work, and
-    what lies on the disk afterwards.
+    """A run: its seconds, the peaks of its processes (MiB), its tasks, and the files that it left (MiB).
+
+    ``busy`` is the share of the jobs' core-seconds in which tasks were at work, in per cent.
     """
 
     benchmark: str
@@ -92,7 +93,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def look(pid: int, driver: int) -> Process:
-    """A process now."""
+    """The kernel's account of a process now; ``driver`` is the number of the process that runs the stages."""
     folder = Path(f"/proc/{pid}")
     status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
     stat = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -105,7 +106,7 @@ def look(pid: int, driver: int) -> Process:
 
 
 def scenes_again(release: Path, count: int) -> Iterator[bytes]:
-    """So many scenes: those of a release of CLEVRER, again and again under new numbers."""
+    """A number of scenes: those of a release of CLEVRER, repeated under new numbers."""
     questions = msgspec.json.decode((release / "questions.json").read_bytes(), type=list[msgspec.Raw])
     with ZipFile(release / "annotation.zip") as archive:
         members = archive.namelist()
@@ -123,7 +124,7 @@ def scenes_again(release: Path, count: int) -> Iterator[bytes]:
 
 
 def write_tiny(folder: Path, count: int) -> None:
-    """So many event records of one object, and a question about each."""
+    """Write a number of event records of one object, and a question about each."""
     with (
         (folder / "events.jsonl").open("wb") as events,
         (folder / "questions.json").open("wb") as question_file,
@@ -179,21 +180,21 @@ def stages_of(benchmark: str) -> Iterator[Stage]:
 
 
 def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None) -> Measured:
-    """A run at a size; what it made is moved to a folder of `keep`."""
+    """Run the stages at a size; with ``keep``, move the data and artifacts to a folder there."""
     with tempfile.TemporaryDirectory(prefix="substrate-scale-") as scratch, ExitStack() as stack:
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
         profile, source, settings = "sample", benchmark, {SIZES[benchmark]: cases}
         if release or benchmark == "tiny":
-            files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
+            given = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
             profile, source = "local", "clevrer"
             if release:
-                write_release(files, scenes_again(release, cases))
-                settings = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
+                write_release(given, scenes_again(release, cases))
+                settings = {"annotations": given / "annotation.zip", "questions": given / "questions.json"}
             else:
-                write_tiny(files, cases)
-                settings = {"events": files / "events.jsonl", "questions": files / "questions.json"}
+                write_tiny(given, cases)
+                settings = {"events": given / "events.jsonl", "questions": given / "questions.json"}
         overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in settings.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
@@ -205,7 +206,7 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
             try:
                 for pid in descendants(running.pid):
                     now, before = look(pid, running.pid), seen.get(pid)
-                    # One that has ended has no memory any more.
+                    # A process that has just ended has no peak any more: keep the one before.
                     seen[pid] = before._replace(cpu=now.cpu) if before and not now.peak else now
             except (FileNotFoundError, ProcessLookupError, KeyError):
                 pass  # one of them has just ended

@@ -1,4 +1,4 @@
-"""The time that a branch takes, fork and question, and the memory that it keeps.
+"""The time of a branch, from its fork to the answer of a question, and the memory that it keeps.
 
 python benchmarks/worlds.py [DELTAS …]
 """
@@ -18,8 +18,9 @@ from benchmarks.speed.worlds import QUERIES, Several, branch_tick
 from substrate import fork
 
 BRANCHES = (1, 100, 10_000)
+# Triples of a wide change. All branches together change no more triples than the largest number of branches,
+# so that a run takes seconds.
 WIDE = 100
-"""Triples of a wide change; with as many branches as triples at most, so that a run takes seconds."""
 
 
 class Row(NamedTuple):
@@ -31,7 +32,7 @@ class Row(NamedTuple):
     query: str
     median: float
     p99: float
-    kept: float | None
+    kib: float | None
 
 
 def rows(sizes: Sequence[int], branches: Sequence[int] = BRANCHES) -> Iterator[Row]:
@@ -71,7 +72,7 @@ if __name__ == "__main__":
     say("| deltas | branches | triples | question | median ms | p99 ms | KiB a branch |\n")
     say("|---|---|---|---|---|---|---|\n")
     for row in rows(tuple(map(int, sys.argv[1:])) or (10_000, 100_000, 1_000_000)):
-        memory = "" if row.kept is None else f"{row.kept:.1f}"
+        memory = "" if row.kib is None else f"{row.kib:.1f}"
         cells = (f"{row.deltas:,}", f"{row.branches:,}", row.triples, row.query, f"{row.median:.3f}")
         say(f"| {' | '.join(map(str, cells))} | {row.p99:.3f} | {memory} |\n")
         sys.stdout.flush()

@@ -1,10 +1,10 @@
 """Starts a deployment on this machine: PostgreSQL, a Spark master with workers, Dagster's server and daemon.
 
     python deploy/run.py            runs until it is interrupted; http://127.0.0.1:3000
-    python deploy/run.py --check    a run of a small project through all of it; exit 1 on a fault
+    python deploy/run.py --check    runs a small project through all parts; exit 1 on a fault
 
-All of it listens on loopback, and ends with the script. What it keeps lies in `build/deploy`, or in the
-folder that DEPLOYMENT names. It needs the extra `deploy`, and Debian's PostgreSQL:
+All parts listen on loopback, and end with the script. Databases and logs lie in `build/deploy`, or in the
+folder that DEPLOYMENT names. The script needs the extra `deploy`, and Debian's PostgreSQL:
 `apt-get install postgresql`.
 """
 
@@ -39,7 +39,7 @@ CHECKED = "reproduce_gqa"
 
 
 class DeploymentError(Exception):
-    """A part does not come up, or does not do what it is there for."""
+    """A part does not come up, or does not work."""
 
 
 class Deployment:
@@ -48,7 +48,7 @@ class Deployment:
     Args:
         project: the folder with `params.yaml` and `workspace.yaml`.
         state: a folder for databases, logs and scratch files.
-        ports: of PostgreSQL, the master, the master's page, and the web server.
+        ports: the ports of PostgreSQL, the master, the master's page, and the web server.
     """
 
     def __init__(self, project: Path, state: Path, ports: Sequence[int]) -> None:
@@ -81,7 +81,7 @@ class Deployment:
         self.stack.close()
 
     def start(self, name: str, command: Sequence[str | Path], **more: str) -> None:
-        """A process group, ended in the reverse of the order in which they are started."""
+        """Start a part as a process group; parts end in the reverse order."""
         with (self.state / "logs" / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 list(map(str, command)),
@@ -104,10 +104,10 @@ class Deployment:
         self.processes[name] = process
         self.stack.callback(end)
 
-    def wait_for(self, what: str, there: Callable[[], bool]) -> None:
-        """Wait until something is there, and say so."""
+    def wait_for(self, what: str, is_up: Callable[[], bool]) -> None:
+        """Wait until a part is up, and say so."""
         deadline = time.monotonic() + STARTING
-        while not answers(there):
+        while not answers(is_up):
             for name, process in self.processes.items():
                 if process.poll() is not None:
                     log = (self.state / "logs" / f"{name}.log").read_text("utf-8", "replace")
@@ -118,20 +118,20 @@ class Deployment:
         say(f"{what}: up")
 
     def start_postgres(self) -> None:
-        """A database of its own, which trusts who is on this machine."""
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-        if not found:
+        """Start a PostgreSQL of this deployment, which trusts every user of this machine."""
+        installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        if not installed:
             raise DeploymentError("PostgreSQL is not installed: apt-get install postgresql")
-        programs, data = found[-1].parent, self.state / "postgres"
+        programs, data = installed[-1].parent, self.state / "postgres"
         # PostgreSQL refuses to run as root.
         user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if not (data / "PG_VERSION").exists():
             data.mkdir(exist_ok=True)
             if user:
                 shutil.chown(data, "postgres")
-            made = [programs / "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "-D", data]
+            initdb = [programs / "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "-D", data]
             done = subprocess.run(
-                [*user, *map(str, made)], cwd="/", capture_output=True, text=True, check=False
+                [*user, *map(str, initdb)], cwd="/", capture_output=True, text=True, check=False
             )
             if done.returncode:
                 raise DeploymentError(f"initdb: {done.stderr.strip()}")
@@ -140,7 +140,7 @@ class Deployment:
         self.wait_for("PostgreSQL", lambda: listens(self.postgres))
 
     def start_spark(self) -> None:
-        """A master and its workers."""
+        """Start a master and its workers."""
         daemon = [SPARK / "bin/spark-class", "org.apache.spark.deploy.master.Master", "--host", LOOPBACK]
         self.start("master", [*daemon, "--port", str(self.master), "--webui-port", str(self.page)])
         self.wait_for("Spark's master", lambda: listens(self.page))
@@ -157,7 +157,7 @@ class Deployment:
             return int(json.load(reply)["aliveworkers"])
 
     def start_dagster(self) -> None:
-        """The web server and the daemon, on the same instance."""
+        """Start the web server and the daemon, on the same instance."""
         programs = Path(sys.executable).parent
         where = ["-w", self.project / "workspace.yaml"]
         web = [sys.executable, "-m", "orchestration.dagster.webserver", "-h", LOOPBACK, "-p", str(self.web)]
@@ -171,20 +171,20 @@ class Deployment:
         body = json.dumps({"query": query, "variables": variables or {}}).encode()
         server = f"http://{LOOPBACK}:{self.web}"
         headers = {"Content-Type": "application/json", "Origin": server}
-        asked = urllib.request.Request(f"{server}/graphql", body, headers)
-        with urllib.request.urlopen(asked) as reply:
+        request = urllib.request.Request(f"{server}/graphql", body, headers)
+        with urllib.request.urlopen(request) as reply:
             return json.load(reply)["data"]
 
     def daemons_are_healthy(self) -> bool:
-        """Tell whether every daemon that is required says so."""
-        found = self.ask(
+        """Tell whether every required daemon reports that it is healthy."""
+        reply = self.ask(
             "{ instance { daemonHealth { allDaemonStatuses { daemonType required healthy } } } }"
         )
-        daemons = found["instance"]["daemonHealth"]["allDaemonStatuses"]
+        daemons = reply["instance"]["daemonHealth"]["allDaemonStatuses"]
         return all(daemon["healthy"] for daemon in daemons if daemon["required"])
 
     def run(self, job: str) -> str:
-        """Launch a job as the UI does, and wait for its end; gives the run's id."""
+        """Launch a job as the UI does, wait for its end, and return the run's id."""
         launched = self.ask(
             """mutation($run: ExecutionParams!) { launchRun(executionParams: $run) {
                 __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
@@ -215,27 +215,27 @@ class Deployment:
 
 
 def listens(port: int) -> bool:
-    """Tell whether someone on this machine listens on a port."""
+    """Tell whether a process listens on a port of this machine."""
     with socket.socket() as probe:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
-def answers(there: Callable[[], bool]) -> bool:
-    """Tell whether something is there; no if it does not answer yet."""
+def answers(is_up: Callable[[], bool]) -> bool:
+    """Tell whether a part is up; no if it does not answer yet."""
     try:
-        return there()
+        return is_up()
     except OSError:
         return False
 
 
 def say(text: str) -> None:
-    """A line for who watches."""
+    """Print a line at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
+    """Ports that no process listens on."""
     with ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -244,14 +244,14 @@ def free_ports(count: int) -> list[int]:
 
 
 def check() -> None:
-    """A small project through all parts: what its run left in the folder, in PostgreSQL, at the master."""
+    """Run a small project through all parts; check its rows, its events in PostgreSQL and its application."""
     with tempfile.TemporaryDirectory(prefix="substrate-deploy-") as folder:
         base = Path(folder)
         base.chmod(0o755)  # PostgreSQL's user passes through
         project = base / "project"
         project.mkdir()
         shutil.copy(ROOT / "workspace.yaml", project)
-        # What names a place or an option is set in the file: a run of the UI cannot.
+        # Settings that name a place or an option belong in the file: a run from the UI cannot set them.
         parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
         parameters["profiles"]["sample"]["gqa"]["scenes"] = 3
         parameters["spark"]["config"] = {"spark.executor.memory": "512m"}
@@ -264,30 +264,30 @@ def check() -> None:
             if not rows.is_file() or not rows.read_bytes():
                 raise DeploymentError(f"{rows} has no rows")
             say(f"answers: {len(rows.read_bytes().splitlines())} rows")
-            kept = kept_in_postgres(deployed.environment["SUBSTRATE_POSTGRES"], run)
-            if not kept:
+            events = events_in_postgres(deployed.environment["SUBSTRATE_POSTGRES"], run)
+            if not events:
                 raise DeploymentError(f"PostgreSQL has no event of run {run}")
-            say(f"PostgreSQL: {kept} events of the run")
+            say(f"PostgreSQL: {events} events of the run")
             with urllib.request.urlopen(f"http://{LOOPBACK}:{deployed.page}/json/") as reply:
-                known = json.load(reply)
-            apps = known["activeapps"] + known["completedapps"]
+                master = json.load(reply)
+            apps = master["activeapps"] + master["completedapps"]
             if not apps:
                 raise DeploymentError("the run did not come to the Spark master")
-            say(f"Spark's master: {len(apps)} application of {known['aliveworkers']} workers")
+            say(f"Spark's master: {len(apps)} application of {master['aliveworkers']} workers")
 
 
-def kept_in_postgres(address: str, run: str) -> int:
+def events_in_postgres(address: str, run: str) -> int:
     """The number of events of a run in the database."""
     import psycopg2
 
     with psycopg2.connect(address.replace("+psycopg2", "")) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM event_logs WHERE run_id = %s", (run,))
-        found = cursor.fetchone()
-        return int(found[0]) if found else 0
+        row = cursor.fetchone()
+        return int(row[0]) if row else 0
 
 
 def main() -> None:
-    """Start it, or check it."""
+    """Start a deployment and wait, or check one."""
     try:
         if sys.argv[1:] == ["--check"]:
             check()

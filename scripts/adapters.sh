@@ -19,6 +19,6 @@ VENV=${VENV:-$WORK/venv}
 # Away from the checkout, so that the installed package and its entry points are what is tried.
 cp -R tests/adapters "$WORK/adapters"
 cp -R tests/research/exporters "$WORK/exporters"
-rm "$WORK/exporters/test_paper.py" # of the platform
+rm "$WORK/exporters/test_paper.py" # it needs the platform
 cd "$WORK"
 "$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider adapters exporters

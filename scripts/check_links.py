@@ -1,7 +1,7 @@
-"""A check that every link of a folder of HTML pages arrives: `python scripts/check_links.py FOLDER`.
+"""Check every link in a folder of HTML pages: `python scripts/check_links.py FOLDER`.
 
-What a page links to, loads or points at must be a file of the folder; a fragment must be an id of the page
-that it leads to. Addresses of other places are not asked.
+The target of a link, an image, a script or a reference must be a file of the folder, and a fragment must be
+an id of its page. Addresses outside the folder are not checked.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for")
 
 
 class Page(NamedTuple):
-    """The content of a page: the ids that a link may lead to, its links, and the ids that it refers to
-    itself.
-    """
+    """The parts of a page: its ids, its links, and the ids that attributes such as ``for`` refer to."""
 
     ids: set[str]
     links: list[str]
@@ -41,7 +39,7 @@ class _Reader(HTMLParser):
 
 @cache
 def read(path: Path) -> Page:
-    """A page of HTML."""
+    """Read a page of HTML."""
     reader = _Reader()
     reader.feed(path.read_text("utf-8"))
     reader.close()
@@ -49,7 +47,7 @@ def read(path: Path) -> Page:
 
 
 def broken(folder: Path) -> list[str]:
-    """The links of a folder's pages that do not arrive, each with its page."""
+    """The broken links of a folder's pages, each with its page and the reason."""
     folder = folder.resolve()
     broken_links: list[str] = []
     for path in sorted(folder.rglob("*.html")):
@@ -63,7 +61,7 @@ def broken(folder: Path) -> list[str]:
 
 
 def _fault(folder: Path, path: Path, link: str) -> str:
-    """Why a link does not arrive; empty where it does, or where it leads elsewhere."""
+    """The reason why a link is broken; empty if it is not, or if it leads to another site."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return ""
@@ -84,7 +82,7 @@ def _fault(folder: Path, path: Path, link: str) -> str:
 
 
 def main() -> None:
-    """Print what is broken; exit code 1 where something is."""
+    """Print the broken links; exit with 1 if there are any."""
     (folder,) = map(Path, sys.argv[1:])
     pages = len(list(folder.rglob("*.html")))
     if not pages:

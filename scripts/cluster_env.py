@@ -2,8 +2,8 @@
 
     python scripts/cluster_env.py build/cluster-env.tar.gz
 
-Which packages is read from the code. An executor unpacks the archive and needs no Python of its own; the
-project's code is not in it, since a session sends that, and pyspark is not, since executors have theirs.
+The code's imports determine the packages. An executor unpacks the archive and needs no Python of its own. The
+archive lacks the project's code, which a session sends, and pyspark, which executors have already.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from packaging.utils import canonicalize_name
 
 PACKAGES = ("orchestration", "research", "substrate")
 SENDS = ("orchestration.spark.answers", "orchestration.lineage.explain")
-"""Names of modules that send work to executors; those that import them say what is done there."""
+"""The modules that send work to executors; the modules that import them have the functions that run there."""
 DRIVER = "dagster"
 """A package that the driver alone has; a module that reaches it has no function that a worker runs."""
 DECLARES = "orchestration.registry"
@@ -43,7 +43,7 @@ LEFT_OUT = (
     "__pycache__",
     "config-*",
 )
-"""Of the standard library; what no worker opens."""
+"""The parts of the standard library that no worker needs."""
 LAUNCHER = """#!/bin/sh
 # The interpreter finds its library and its packages from where it was unpacked.
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -88,7 +88,7 @@ def distributions(modules: Iterable[str]) -> Iterator[Distribution]:
 
 
 def lay_out(folder: Path) -> list[str]:
-    """Write the environment to a folder; gives the names and versions of its packages."""
+    """Write the environment to a folder; return the names and versions of its packages."""
     library, base = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}", Path(sys.base_prefix)
     (folder / "bin").mkdir(parents=True)
     shutil.copytree(base / library, folder / library, ignore=shutil.ignore_patterns(*LEFT_OUT))
@@ -112,7 +112,7 @@ def lay_out(folder: Path) -> list[str]:
 
 
 def pack(folder: Path, archive: Path) -> None:
-    """A folder as a tar.gz that is whole or not there; the same files, the same bytes."""
+    """Pack a folder as a tar.gz, at once or not at all; equal files give equal bytes."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_name(f"{archive.name}.part")
     with (
@@ -134,7 +134,7 @@ def _bare(info: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def main() -> None:
-    """Write the archive, and say what is in it and how it is used."""
+    """Write the archive, and print its packages and its size."""
     archive, began = Path(sys.argv[1]), time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "environment"

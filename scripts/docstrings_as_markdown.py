@@ -12,15 +12,10 @@ _LITERAL = re.compile(r"``([^`]+)``")
 
 
 def as_markdown(text: str) -> str:
-    """A docstring whose doctests are fenced, up to the blank line behind each.
+    """A docstring as Markdown; each doctest is fenced, up to the next blank line.
 
-    >>> print(as_markdown("See :class:`Log`.\\n\\n>>> 1 + 1\\n2"))
-    See `Log`.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
+    >>> as_markdown("See :class:`Log`.\\n\\n>>> 1 + 1\\n2").splitlines()
+    ['See `Log`.', '', '```pycon', '>>> 1 + 1', '2', '```']
     """
     lines: list[str] = []
     fenced = False

@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
         """
         opens = bool(OPENERS.match(self.text)) and not self.text.endswith("?")
         long = len(self.text.split()) > WORDS
-        return ("opener",) * opens + ("long",) * long
+        return tuple(rule for rule, broken in (("opener", opens), ("long", long)) if broken)
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -1,13 +1,13 @@
-"""Install a lock into the environment that runs this: `make setup`, `make tools` and `make models`.
+"""Install a lock into the environment that runs this script: `make setup`, `make tools` and `make models`.
 
     .venv/bin/python scripts/environment.py platform      what the pipeline runs on
     .venv/bin/python scripts/environment.py all           and what tests, checks and documentation need
     .venv/bin/python scripts/environment.py models        a language model and its server
 
-uv does it, itself installed by pip from the lock; every package is held against the lock's hashes. uv does
-not read pip's configuration, so where pip was told of other indexes, links, hosts or certificates, uv is told
-the same; what UV_… variables say counts first. Where uv cannot do it, pip does. A user's other settings of
-pip and uv, such as the folder that they install into, are for other environments and do not count here.
+pip installs uv from the lock, and uv installs the rest; both check every package against the lock's hashes.
+uv does not read pip's configuration, so this script passes on the indexes, links, hosts and certificates that
+pip is configured for, unless UV_… variables set them. If uv fails, pip installs the lock. A user's other
+settings of pip and uv, such as the folder that they install into, are for other environments and are ignored.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ UV_SOURCES = (
 )
 """The beginnings of the variables of uv that say from where packages come, or how fast."""
 BUILD = {"editables", "hatchling", "uv"}
-"""The command that puts this checkout into the environment."""
+"""The packages with which this checkout is installed."""
 
 
 def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
-    r"""The packages of a lock: by name its lines, and who asks for it.
+    r"""The packages of a lock, by name: its lines, and the packages or groups that need it.
 
     >>> locked = "a==1 \\\n    --hash=sha256:0\n    # via b\nb==2\n    # via x (pyproject.toml:dev)\n"
     >>> blocks(locked)["a"][1]
@@ -75,7 +75,7 @@ def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
 
 
 def platform(locked: Mapping[str, tuple[str, set[str]]]) -> set[str]:
-    """The packages of a lock without those that only the development groups ask for."""
+    """The packages of a lock without those that only the development groups need."""
     wanted = {
         name for name, (_, askers) in locked.items() if any(_of_project(asker) for asker in askers)
     } | BUILD
@@ -89,7 +89,7 @@ def _of_project(asker: str) -> bool:
 
 
 def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables by which uv looks where pip was told to look; none that is set already.
+    """The variables that make uv use the sources that pip is configured for, without those already set.
 
     >>> like_pip({"index-url": "https://example.org/simple", "cert": "/ca.pem"}, {"SSL_CERT_FILE": "/my.pem"})
     {'UV_DEFAULT_INDEX': 'https://example.org/simple'}
@@ -107,7 +107,7 @@ def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> d
 
 
 def pip_configuration() -> dict[str, str]:
-    """The options of pip: by its files, then by the environment."""
+    """The options of pip, from its files and, above them, from the environment."""
     listing = _run("-m", "pip", "config", "list", capture=True)
     options: dict[str, str] = {}
     for place in ("global", "install", ":env:"):
@@ -136,9 +136,9 @@ def for_this_environment(configured: Mapping[str, str], environment: Mapping[str
 
 
 def uv_configuration(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that replace uv's own files of settings, if one says how `uv pip` installs; else none.
+    """The variables that replace uv's own files of settings, if one has settings of `uv pip`; else none.
 
-    Only the indexes that the files name are taken over.
+    Of these files, only the indexes and links are taken over.
     """
     folders = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config", "/etc"
     usual = [Path(folder, "uv/uv.toml") for folder in folders]
@@ -146,18 +146,18 @@ def uv_configuration(environment: Mapping[str, str]) -> dict[str, str]:
     tables = [tomllib.loads(path.read_text("utf-8")) for path in files if path.is_file()]
     if not any("pip" in table for table in tables):
         return {}
-    indexes, found = list[str](), dict[str, str]()
+    indexes, variables = list[str](), dict[str, str]()
     for table in (part for whole in tables for part in (whole, whole.get("pip", {}))):
         for index in (*table.get("index", ()), *({"url": url} for url in table.get("extra-index-url", ()))):
             if index.get("default"):
-                found.setdefault("UV_DEFAULT_INDEX", index["url"])
+                variables.setdefault("UV_DEFAULT_INDEX", index["url"])
             else:
                 indexes.append(f"{index['name']}={index['url']}" if "name" in index else index["url"])
         if "index-url" in table:
-            found.setdefault("UV_DEFAULT_INDEX", table["index-url"])
+            variables.setdefault("UV_DEFAULT_INDEX", table["index-url"])
         if "find-links" in table:
-            found.setdefault("UV_FIND_LINKS", ",".join(table["find-links"]))
-    return {"UV_NO_CONFIG": "1"} | found | ({"UV_INDEX": " ".join(indexes)} if indexes else {})
+            variables.setdefault("UV_FIND_LINKS", ",".join(table["find-links"]))
+    return {"UV_NO_CONFIG": "1"} | variables | ({"UV_INDEX": " ".join(indexes)} if indexes else {})
 
 
 def _run(*arguments: str, capture: bool = False, environment: Mapping[str, str] | None = None) -> str:
@@ -181,7 +181,7 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
         try:
             uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
             _run(*pip, "--require-hashes", "--requirement", uv_alone, environment=ours)
-            # As pip, of all indexes the file that fits: which one may be installed, the hashes say.
+            # Like pip, search all indexes for a file; the hashes ensure that it is the right one.
             uv = ["-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", sys.executable]
             best = ["--index-strategy", "unsafe-best-match"]
             _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=settings)
@@ -197,7 +197,7 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
 def in_any_locale(entry: str) -> str:
     """A `.pth` file of ASCII that adds the same folder.
 
-    Python 3.11 decodes such a file by the locale: in `C` it does not start with a path of other letters.
+    Python 3.11 decodes such a file by the locale: in `C` it does not start if the path has other letters.
 
     >>> in_any_locale("checkout")
     'checkout'

@@ -1,4 +1,4 @@
-"""Measure the project's size against its limits, and count the stages that each of some changes makes stale.
+"""Compare the project's size with its limits, and count the stages that some changes of the code make stale.
 
 .venv/bin/python scripts/house.py            print every figure; try the changes on a copy of the tree
 .venv/bin/python scripts/house.py --quick    skip the changes
@@ -184,9 +184,9 @@ def stale() -> Iterator[tuple[str, list[str]]]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for path in tracked("."):
-            there = copy / path.relative_to(ROOT)
-            there.parent.mkdir(parents=True, exist_ok=True)
-            there.write_bytes(path.read_bytes())
+            target = copy / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
         before = code(copy)
         for what, (name, change) in CHANGES.items():
             file = copy / name

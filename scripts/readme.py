@@ -68,12 +68,12 @@ GENERATED = {
 def claims() -> Iterator[str]:
     """Yield the sentences that count the verdicts."""
     now = verdicts(ROOT)
-    words = Counter(verdict.verdict for verdict in now)
-    generated = sum((of.verdict, of.data) == ("undecided", "generated") for of in now)
+    words = Counter(claim.verdict for claim in now)
+    generated = sum((claim.verdict, claim.data) == ("undecided", "generated") for claim in now)
+    decided = counts_in_words(claim for claim in now if claim.verdict not in OPEN)
     yield (
-        f"Of the paper's {len(now)} claims, {counts_in_words(of for of in now if of.verdict not in OPEN)}, "
-        "all on parts of the official releases or by proof. "
-        f"{sum(words[of] for of in OPEN)} cannot be decided with the data at hand: "
+        f"Of the paper's {len(now)} claims, {decided}, all on parts of the official releases or by proof. "
+        f"{sum(words[verdict] for verdict in OPEN)} cannot be decided with the data at hand: "
         f"{words['not compared']} set systems beside each other that read different inputs, {generated} were "
         f"measured on generated data alone, {words['undecided'] - generated} shows no clear difference, "
         f"{words['not measured']} were not measured."
@@ -84,15 +84,15 @@ def verdict_table() -> Iterator[str]:
     """Yield the table of claims."""
     yield "| verdict | claim | paper | here | decided on |"
     yield "|---|---|---|---|---|"
-    for of in verdicts(ROOT):
-        on = f"{of.data}: {of.on}" if of.data != "none" else of.on
-        direction = f" ({of.direction})" if of.direction else ""
-        cells = (of.verdict, f"{of.claim} (`{of.name}`)", of.paper, of.measured + direction, on)
+    for claim in verdicts(ROOT):
+        on = f"{claim.data}: {claim.on}" if claim.data != "none" else claim.on
+        measured = claim.measured + (f" ({claim.direction})" if claim.direction else "")
+        cells = (claim.verdict, f"{claim.claim} (`{claim.name}`)", claim.paper, measured, on)
         yield f"| {' | '.join(map(plain, cells))} |"
 
 
 def ending() -> Iterator[str]:
-    """Yield the lines in which a run that drifted nowhere ends."""
+    """Yield the last lines of a run without drift."""
     yield from (f"    {line}" for line in verdict_lines(ROOT, verdicts(ROOT)))
 
 
@@ -138,13 +138,13 @@ def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
     """Return the best constant's accuracy and name for a number, from a table whose columns are systems."""
     name, _, metric = number.partition("/")
     label = BENCHMARKS[name].table[0].labels[metric]
-    held = {
-        of.removeprefix(f"{label}, "): row["substrate"]
-        for of, row in cells.items()
-        if f"{label}, always" in of
+    by_constant = {
+        caption.removeprefix(f"{label}, "): row["substrate"]
+        for caption, row in cells.items()
+        if f"{label}, always" in caption
     }
-    best = max(held, key=lambda of: float(held[of].split()[0]))
-    return f"{held[best]} {best}"
+    best = max(by_constant, key=lambda constant: float(by_constant[constant].split()[0]))
+    return f"{by_constant[best]} {best}"
 
 
 def filled(text: str) -> str:

@@ -1,4 +1,4 @@
-"""MkDocs hook: the report stands in the navigation of a site that has it, which `make site` builds."""
+"""MkDocs hook: add the report to the navigation of a site that has one, as `make site` builds it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mkdocs.structure.nav import Link
 
 
 def on_nav(nav: Any, **_: Any) -> Any:
-    """Add the report, where the site has one."""
+    """Add the report if the site has one."""
     if os.environ.get("REPORT_IN_SITE"):
         nav.items.append(Link("Report", "report/index.html"))
     return nav

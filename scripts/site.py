@@ -1,7 +1,7 @@
 """The documentation, the API reference and a report as one static site: `python scripts/site.py REPORT`.
 
-MkDocs builds the documentation to build/site and stops at a broken link; the report goes to /report in it.
-Then every link of every page is followed, those of the report too.
+MkDocs builds the documentation in build/site and stops at a broken link; the report goes to /report there.
+Then the script checks every link of every page, also of the report's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SITE = Path("build/site")
 
 
 def main() -> None:
-    """Build the site, and end with an error where a link does not arrive."""
+    """Build the site, and exit with 1 if it has a broken link."""
     (report,) = map(Path, sys.argv[1:])
     if not (report / "index.html").is_file():
         sys.exit(f"{report}/index.html is not there: `substrate reproduce` makes the report")

@@ -1,9 +1,9 @@
-"""Keep Spark's classes as Java maps them, for a JVM that starts on half the processor time.
+"""Archive the classes of Spark that Java loads, so that a JVM starts in half the processor time.
 
     .venv/bin/python scripts/spark_classes.py     a part of `make setup`; once for an environment and its Java
 
-A session does a little of each thing that stages ask of Spark, and Java writes the classes that it loaded
-when it ends (class-data sharing, https://openjdk.org/jeps/350).
+A session does a little of each thing that stages ask of Spark. When Java ends, it writes the classes that it
+loaded (class-data sharing, https://openjdk.org/jeps/350).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def main() -> None:
     with replacing(CLASSES) as archive:
         options = [LOGGING, "-XX:+IgnoreUnrecognizedVMOptions", f"-XX:ArchiveClassesAtExit={archive}"]
         use(Spark(config={"spark.driver.extraJavaOptions": shlex.join([*options, "-Xlog:disable"])}))
-        archive.touch()  # a Java that keeps no classes leaves none; it parses the jars
+        archive.touch()  # if Java has written none: it ignores an empty archive, and parses the jars
 
 
 def use(settings: Spark) -> None:
-    """Ask of Spark what stages ask, on a few rows, and end the session with its JVM."""
+    """Do the kinds of work that stages ask of Spark, on a few rows, and end the session with its JVM."""
     from pyspark.sql import functions as sql
 
     session, numbers = spark_session(settings), range(8)

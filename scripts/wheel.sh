@@ -126,7 +126,7 @@ print(simulate(bodies, 128, trace=True))
 print(engine.__file__.rpartition(".")[2])
 PROGRAM
     done > "$WORK/motions"
-    # Two motions, which are one, and the endings of the modules that made them.
+    # Three different lines: both motions are one line, and each module has its own file ending.
     if [ "$(sort -u "$WORK/motions" | wc -l)" -ne 3 ]; then
         echo "the engine was not compiled, or a compiled one moves bodies otherwise" >&2
         exit 1

@@ -1,1 +1,1 @@
-"""The measurements of ``substrate bench``: each work beside a peer or a floor in the same run."""
+"""The measurements of ``substrate bench``: each work is compared with a peer or a part of it, in one run."""

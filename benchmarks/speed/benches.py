@@ -22,8 +22,8 @@ def run(names: Sequence[str], sizes: Sequence[int] = ()) -> Iterator[Figure]:
     """The figures of some benches, each as soon as its bench is done.
 
     Args:
-        names: which; where none is named, all but those that are measured only when they are asked for.
-        sizes: how large the inputs are; each bench's own where none is given.
+        names: the benches' names; without names, all but those that are measured only by name.
+        sizes: the sizes of the inputs; by default each bench's own.
     """
     for name in names or [name for name, bench in BENCHES.items() if not bench.asked]:
         yield from measure(name, BENCHES[name], sizes)

@@ -40,7 +40,7 @@ from substrate.generators.clevrer.scene import generate_scene
 from substrate.generators.layout import encode_scene, write_release
 
 _MADE = 20
-"""The number of scenes that are generated; more are the same again."""
+"""The number of scenes that are generated; a larger size repeats them."""
 _SIMULATED = Parameters(
     counterfactual=Counterfactual(method="simulated"), predictive=Predictive(configuration="S")
 )
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 @cache
 def made(count: int) -> tuple[Case, ...]:
-    """So many generated scenes."""
+    """A number of generated scenes."""
     with tempfile.TemporaryDirectory(prefix="substrate-bench-") as name:
         folder = Path(name)
         write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(count)))
@@ -114,9 +114,9 @@ def programs_of(question: Question) -> list[list[str]]:
 
 @contextmanager
 def programs(size: int) -> Iterator[Pair]:
-    """So many programs on scenes that are read already, beside the same programs of the executor.
+    """A number of programs on scenes that are already read, beside the executor's run of the same programs.
 
-    A program is an open question's, or a choice's with its question's.
+    Each open question has a program, and each choice has one together with its question.
     """
     worlds: list[tuple[World, list[Question]]] = []
     executors: list[tuple[Executor, list[Question]]] = []
@@ -129,20 +129,20 @@ def programs(size: int) -> Iterator[Pair]:
                 left -= len(programs_of(question))
         worlds.append((World(Scene(film_log(decode_film(case.source))), Parameters()), taken))
         executors.append((Executor(case.source[1]), taken))
-    shares = size / max(1, size - left)
+    repeats = max(1, round(size / max(1, size - left)))
 
     def ours() -> None:
-        for _ in range(max(1, round(shares))):
+        for _ in range(repeats):
             for world, questions in worlds:
                 for question in questions:
                     _run(world, question)
 
     def theirs() -> None:
-        for _ in range(max(1, round(shares))):
+        for _ in range(repeats):
             for executor, questions in executors:
                 _executed(executor, questions)
 
-    ours()  # what is read of a scene once is read now
+    ours()  # a scene's tables are made at its first program
     yield Pair(ours, theirs)
 
 
@@ -158,7 +158,7 @@ def _run(world: World, question: Question) -> None:
 
 @contextmanager
 def simulated_questions(size: int) -> Iterator[Pair]:
-    """So many questions by configuration S, from their scenes' logs, beside the bodies' motion alone."""
+    """A number of questions by configuration S, from their scenes' logs, beside the bodies' motion alone."""
     kinds = ("predictive", "counterfactual")
     cases = [
         (case, [q for q in case.questions if q.question_type in kinds])
@@ -193,8 +193,8 @@ def simulated_questions(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def world(size: int) -> Iterator[Pair]:
-    """Making scenes beside setting the same bodies up and Bullet's ``stepSimulation`` alone."""
-    runs: list[list[Any]] = []
+    """Making scenes beside inserting the same bodies and Bullet's ``stepSimulation`` alone."""
+    runs: list[list[Any]] = []  # of each simulation, its bodies and whether each step is a whole frame
     insert, step, lengthen = physics._insert, bullet.stepSimulation, physics._set_step
     whole = False
 
@@ -204,7 +204,7 @@ def world(size: int) -> Iterator[Pair]:
         lengthen(client, a_frame)
 
     def inserted(client: int, body: physics.Body) -> int:
-        if not runs or runs[-1][1]:
+        if not runs or runs[-1][1]:  # after a step, a body begins another simulation
             runs.append([[], []])
         runs[-1][0].append(body)
         return insert(client, body)
@@ -217,8 +217,8 @@ def world(size: int) -> Iterator[Pair]:
         for number in range(size):
             generate_scene(10000 + number, 1)
 
-    counted = patch.multiple(physics, _insert=inserted, _set_step=lengthened)
-    with counted, patch.object(bullet, "stepSimulation", stepped):
+    recording = patch.multiple(physics, _insert=inserted, _set_step=lengthened)
+    with recording, patch.object(bullet, "stepSimulation", stepped):
         make()
 
     def only_step() -> None:
@@ -238,7 +238,7 @@ def world(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def perceived(size: int) -> Iterator[Pair]:
-    """Events of so many generated videos, from their proposals, beside measuring the masks alone."""
+    """Events of a number of generated videos, from their proposals, beside measuring the masks alone."""
     annotations = [generate_annotation(10000 + number, 1) for number in range(size)]
     sources = [("bench", msgspec.json.encode(proposals(annotation, 1))) for annotation in annotations]
     videos = list(map(decode_proposals, sources))

@@ -18,7 +18,7 @@ _SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
 def _first(question: Callable[[EventLog], object]) -> Callable[[int], AbstractContextManager[Pair]]:
-    """A first question beside a look at each delta's triple, both of a log that was just read."""
+    """A first question to a log that was just read, beside reading each line of such a log."""
 
     @contextmanager
     def prepare(size: int) -> Iterator[Pair]:
@@ -32,7 +32,7 @@ def _first(question: Callable[[EventLog], object]) -> Callable[[int], AbstractCo
 
 
 def _looked_through(log: EventLog) -> list[str]:
-    """The lines that begin as those of an agent's place do."""
+    """The lines about an agent's place."""
     return [line for _, lines in log.lines() for line in lines if line[2:].startswith(_BEGINS)]
 
 

@@ -27,7 +27,7 @@ _LARGE = (1_000, 10_000, 100_000, 1_000_000)
 _MIDDLE = (1_000, 10_000, 100_000)
 _EVENTS = (1_000, 5_000, 20_000)
 _LAST = 40
-"""Events of which the ancestry of one is asked, in turn: the last ones of the log."""
+"""The number of the log's last events whose ancestry is asked for, one by one."""
 
 
 def _branch_tick(log: EventLog) -> int:
@@ -36,18 +36,18 @@ def _branch_tick(log: EventLog) -> int:
 
 @contextmanager
 def forks(size: int) -> Iterator[Pair]:
-    """A fork with an intervention beside a copy of what follows the branch, the least of any copies."""
+    """A fork with an intervention beside a copy of the deltas after the branch tick, the least copy."""
     log = village_log(size)
     at = _branch_tick(log)
     stop = log.position(at - 1)
-    fork(log, at)  # what a log works out once, its digest, is there
+    fork(log, at)  # the parent's digest is computed once, before the clock starts
     columns = [list(range(size)) for _ in range(3)]
     yield Pair(lambda: fork(log, at, Assert(_NEW)), lambda: [column[stop:] for column in columns])
 
 
 @contextmanager
 def fork_digests(size: int) -> Iterator[Pair]:
-    """A fork with its digest beside the digest of its last tenth as a log of its own."""
+    """A fork with its digest beside the digest of a log that has only the parent's last tenth."""
     log = village_log(size)
     at = _branch_tick(log)
     stop = log.position(at - 1)
@@ -62,7 +62,7 @@ def fork_digests(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def many_forks(size: int) -> Iterator[Pair]:
-    """A thousand forks kept at once; their memory is what is asked for."""
+    """A thousand forks kept at once; the figure to read is their peak memory."""
     log = village_log(size)
     at = _branch_tick(log)
     yield Pair(
@@ -91,7 +91,7 @@ def ancestry_of_all(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def ancestry_beside_sets(size: int) -> Iterator[Pair]:
-    """The same beside the union of the sets of the last event of each participant."""
+    """The ancestry of every event beside unions of sets: those of the last event of each participant."""
     events = meetings(size, max(2, size // 10))
 
     def theirs() -> int:
@@ -114,7 +114,7 @@ def _all_ancestors(events: list[Event]) -> int:
 
 @contextmanager
 def ancestry_of_one(size: int) -> Iterator[Pair]:
-    """The ancestry of each of the last events, in a mapping that is there, beside scipy's search in a
+    """The ancestry of each of the last events, in a mapping that is made already, beside scipy's search in a
     matrix.
     """
     events = meetings(size, max(2, size // 10))
@@ -135,7 +135,7 @@ def ancestry_of_one(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def cold_state(size: int) -> Iterator[Pair]:
-    """The set of a state from nothing beside the same changes of a set of integers."""
+    """A state computed from nothing, as a set, beside the same changes of a set of integers."""
     lines = village_lines(size)
     numbers = {text: number for number, text in enumerate(dict.fromkeys(line[2:] for _, line in lines))}
     steps = [(line[0] == "A", numbers[line[2:]]) for _, line in lines]
@@ -188,17 +188,17 @@ def _rdflib(term: Term) -> rdflib.Literal | rdflib.URIRef:
 
 @contextmanager
 def replay_beside_rdflib(size: int) -> Iterator[Pair]:
-    """The same beside an rdflib graph."""
+    """A state with its store beside every change made in an rdflib graph."""
     log = village_log(size)
     changes = [(delta.op is Op.INSERT, tuple(map(_rdflib, delta.triple))) for delta in log]
 
-    def graph() -> int:
+    def theirs() -> int:
         graph = rdflib.Graph()
         for insert, triple in changes:
             (graph.add if insert else graph.remove)(triple)  # pyright: ignore
         return len(graph)
 
-    yield Pair(lambda: _replayed(log), graph)
+    yield Pair(lambda: _replayed(log), theirs)
 
 
 @contextmanager
@@ -254,10 +254,10 @@ def _folder() -> Iterator[Path]:
 
 
 def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]]:
-    """A log read from its file and verified beside only parsing its statements, one by one.
+    """A log read from its file and verified, beside only parsing its statements, one by one.
 
     Args:
-        deltas: how many share a tick; the village's own ticks, of five or so, where it is ``None``.
+        deltas: the number of deltas in a tick; ``None`` for the village's own ticks, of about five.
     """
 
     @contextmanager
@@ -321,7 +321,7 @@ def durable_append(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def append_beside_sqlite(size: int) -> Iterator[Pair]:
-    """The same beside SQLite, a transaction a row, write-ahead log, full syncs."""
+    """Durable appends, one by one, beside SQLite: a transaction per row, write-ahead log, full syncs."""
     with _appending(size, size) as (log, folder, deltas):
         base = sqlite3.connect(folder / "log.db", isolation_level=None)
         base.execute("PRAGMA journal_mode=WAL")
@@ -362,7 +362,7 @@ def batch_append(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def memory(size: int) -> Iterator[Pair]:
-    """A log read into memory beside its deltas as a list of tuples; peak memory is what is asked for."""
+    """A log read into memory beside its deltas as a list of tuples; the figure to read is the peak memory."""
     with _folder() as folder:
         log = village_log(size)
         log.save(folder / "log.rdfp")

@@ -24,7 +24,7 @@ from substrate.domains.clevrer.scene import Pose
 _AVERAGED = CONFIGURATIONS["C"].frames
 _ORDER = {"first": 0, "second": 1, "last": -1}
 _FIRST = 16
-"""The bit of the first event; objects have those below."""
+"""The bit of the first event; objects have the bits below."""
 
 
 class _State(msgspec.Struct, gc=False):
@@ -84,8 +84,9 @@ class Executor:
             self.alike[kind, who] = self.alike.get((kind, who), 0) | 1 << bit
             for number in _numbers(who):
                 self.taking[number] |= 1 << bit
-        self.all = (1 << self.observed) - 1 << _FIRST
-        self.pairs = (1 << len(events)) - (1 << self.observed) << _FIRST
+        # The observed events come first, then a possible collision of every pair.
+        self.all = ((1 << self.observed) - 1) << _FIRST
+        self.pairs = ((1 << len(events)) - (1 << self.observed)) << _FIRST
         self.steps: dict[str, Callable[[list[Any]], Any]] = {
             "objects": lambda stack: (1 << len(self.things)) - 1,
             "events": lambda stack: self.all,
@@ -121,7 +122,7 @@ class Executor:
         }
 
     def run(self, program: Sequence[str]) -> str:
-        """The answer of a program; ``error`` where it cannot run."""
+        """The answer of a program; ``error`` if it cannot run."""
         stack: list[Any] = []
         steps = self.steps
         try:
@@ -139,11 +140,11 @@ class Executor:
         who, events, taking = stack.pop(), stack.pop(), 0
         while who:
             taking |= self.taking[who.bit_length() - 1]
-            who ^= 1 << who.bit_length() - 1
+            who ^= 1 << (who.bit_length() - 1)
         return events & self.kinds.get(kind, 0) & taking
 
     def _until(self, frame: int) -> int:
-        return (1 << bisect_right(self.when, frame)) - 1 << _FIRST
+        return ((1 << bisect_right(self.when, frame)) - 1) << _FIRST
 
     def _ordered(self, stack: list[Any]) -> int:
         order, events = stack.pop(), stack.pop()
@@ -154,8 +155,9 @@ class Executor:
         return reduce(or_, (self._moving(frame, 0) for frame in range(len(self.frames))))
 
     def _moving(self, frame: Any, rests: int) -> int:
+        """The objects in view that move at a frame; with ``rests`` 1, those that do not."""
         if frame == "null":
-            return self._ever ^ -rests
+            return self._ever ^ -rests  # -1 has every bit, so it turns the set into its complement
         moving = 0
         for number, state in enumerate(self.frames[frame]):
             x, y, _ = state.velocity
@@ -167,7 +169,7 @@ class Executor:
         """The events before one that share an object with it, and those before each of them."""
         causes, wanted = 0, event
         while wanted:
-            later = 1 << wanted.bit_length() - 1
+            later = 1 << (wanted.bit_length() - 1)
             _, frame, who = self._event(later)
             wanted ^= later
             shared = reduce(or_, map(self.taking.__getitem__, _numbers(who)), 0)
@@ -181,7 +183,10 @@ class Executor:
         return reduce(or_, (self.events[bit - _FIRST][2] for bit in _numbers(self._causes(event) | event)))
 
     def _without(self, stack: list[Any]) -> int:
-        """The paper's rule: what rests on no removed object, and the meeting of two that both met it."""
+        """The paper's rule: filmed events that do not depend on the removed object, and partners' collisions.
+
+        Its partners are the objects that it hits.
+        """
         removed, events, occurring = stack.pop(), stack.pop(), 0
         hits = self.kinds.get("collision", 0) & self.all & self.taking[removed.bit_length() - 1]
         met = reduce(or_, (self.events[bit - _FIRST][2] for bit in _numbers(hits)), 0)

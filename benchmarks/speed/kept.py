@@ -1,10 +1,10 @@
-"""A few small benches held against the figures that were kept: a fall beyond noise is seen with the commit.
+"""Compare a few small benches with recorded figures, so that a commit that slows one is seen at once.
 
     .venv/bin/python -m benchmarks.speed.kept             compare; `make check` does
     .venv/bin/python -m benchmarks.speed.kept --record    keep what is measured now, in kept.jsonl
 
 Only ratios and exponents are compared, never seconds: work and peer run in turn, so a loaded or a slower
-machine slows both. What seems to have fallen is measured again, and counts where it did each time.
+machine slows both. A figure that seems worse is measured again, and counts only if it is worse each time.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SIZES: Mapping[str, tuple[int, ...]] = {
 }
 """The benches that are kept, each with sizes that take less than two seconds."""
 WORSE = 2.0
-"""The growth of a ratio that noise does not reach: between four recordings under load the most was 1.21."""
+"""The factor of a ratio that noise does not reach: between four recordings under load the most was 1.21."""
 STEEPER = 0.4
-"""The growth of an exponent that noise does not reach: there the most was 0.06; constant to linear is 1."""
+"""The growth of an exponent that noise does not reach: there the most was 0.06. Constant to linear is 1."""
 TRIES = 3
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A figure of a commit: git says when, and who kept it."""
+    """A recorded figure; git has its date and author."""
 
     bench: str
     size: int
@@ -62,7 +62,7 @@ def _kept(figure: Figure) -> Kept:
 
 
 def fallen(before: Sequence[Kept], now: Sequence[Kept]) -> list[str]:
-    """Say which figures are worse than what was kept, beyond noise; what is better is no matter.
+    """Name the figures that are worse than the recorded ones, beyond noise.
 
     >>> fallen([Kept("read", 300, 4.0, 0.9)], [Kept("read", 300, 9.0, 0.9)])
     ['read at 300: 9 times its peer, 4 when it was kept']
@@ -71,19 +71,19 @@ def fallen(before: Sequence[Kept], now: Sequence[Kept]) -> list[str]:
     """
     known, faults = {(figure.bench, figure.size): figure for figure in before}, dict[str, None]()
     for figure in now:
-        if (then := known.get((figure.bench, figure.size))) is None:
+        if (recorded := known.get((figure.bench, figure.size))) is None:
             faults[f"{figure.bench} at {figure.size}: nothing was kept"] = None
-        elif figure.ratio > WORSE * then.ratio:
-            was = f"{then.ratio:g} when it was kept"
+        elif figure.ratio > WORSE * recorded.ratio:
+            was = f"{recorded.ratio:g} when it was kept"
             faults[f"{figure.bench} at {figure.size}: {figure.ratio:g} times its peer, {was}"] = None
-        elif figure.exponent is not None and figure.exponent > (then.exponent or 0) + STEEPER:
-            was = f"{then.exponent or 0:g} when it was kept"
+        elif figure.exponent is not None and figure.exponent > (recorded.exponent or 0) + STEEPER:
+            was = f"{recorded.exponent or 0:g} when it was kept"
             faults[f"{figure.bench}: its exponent is {figure.exponent:g}, {was}"] = None
     return list(faults)
 
 
 def compare() -> list[str]:
-    """Measure each bench that is kept, and say what has fallen."""
+    """Measure each recorded bench, and name what is worse."""
     before = msgspec.json.decode(f"[{','.join(read_text(FILE).splitlines())}]", type=list[Kept])
     faults: list[str] = []
     for name in SIZES:
@@ -95,7 +95,7 @@ def compare() -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare, or with ``--record`` keep."""
+    """Compare the figures, or record them with ``--record``."""
     if list(arguments) == ["--record"]:
         lines = [msgspec.json.encode(figure) + b"\n" for name in SIZES for figure in taken(name)]
         FILE.write_bytes(b"".join(lines))

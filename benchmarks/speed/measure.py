@@ -1,4 +1,4 @@
-"""Measuring: paired runs in CPU time, medians, the exponent over sizes, and peak memory."""
+"""Measure paired runs: processor time, medians, the exponent over sizes, and peak memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 ROUNDS = 5
 _ENOUGH = 0.02
-"""Seconds that one timing takes at least, by repetition of what is quicker."""
+"""The least seconds of one timing; quicker work is repeated."""
 
 _CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
 Work = Callable[[], object]
@@ -38,15 +38,15 @@ class Pair(NamedTuple):
 class Bench:
     """A row of the table.
 
-    Args:
-        work: what is measured, in words.
-        peer: what it is measured against.
-        goal: the highest ratio aimed at; ``None`` where none was set.
-        sizes: how large the input is: deltas, events or scenes.
-        prepare: makes the two ready for a size.
-        clock: processor time, the clock on the wall where the work waits for the disk, or one that counts the
-            seconds of the work's children.
-        asked: it takes minutes: measured once, and only when it is named.
+    Attributes:
+        work: the measured work, in words.
+        peer: the peer that it is compared with, in words.
+        goal: the highest ratio aimed at; ``None`` if none is set.
+        sizes: sizes of the input: deltas, events or scenes.
+        prepare: makes the work and its peer ready for a size.
+        clock: processor time, wall time if the work waits for the disk, or a clock that counts the seconds of
+            child processes.
+        asked: whether it takes minutes, and so is measured once and only by name.
     """
 
     work: str
@@ -63,16 +63,16 @@ class Figure(msgspec.Struct, frozen=True):
 
     Attributes:
         bench: the bench's name.
-        work: what was measured.
-        peer: what it was measured against.
-        size: how large the input was.
+        work: the measured work, in words.
+        peer: the peer, in words.
+        size: the size of the input.
         work_ms: median of the work, in milliseconds.
-        peer_ms: median of the peer.
-        ratio: median of the ratios of runs that followed each other.
-        goal: the ratio aimed at.
-        peak_mib: what the work's first run took in memory beside its input; ``None`` where the system
-            does not tell.
-        exponent: how the work grows from size to size, by least squares; ``None`` for a single size.
+        peer_ms: median of the peer, in milliseconds.
+        ratio: median of the ratios of successive runs of work and peer.
+        goal: the highest ratio aimed at.
+        peak_mib: memory of the work's first run in addition to its input; ``None`` if the system does not
+            show it.
+        exponent: the power of the size with which the work grows, by least squares; ``None`` for one size.
     """
 
     bench: str
@@ -113,7 +113,7 @@ def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Inside, no collection looks at what was in memory before, whoever calls this."""
+    """Keep the garbage collector from objects that existed before, as they would slow each collection."""
     gc.freeze()
     try:
         yield
@@ -190,7 +190,7 @@ _of_children = [0.0]
 
 
 def in_a_child(prepare: Callable[[], T], work: Callable[[T], object]) -> None:
-    """Do some work, on what is prepared before the clock starts, in a process that has nothing else."""
+    """Prepare and do some work in a child process; only the work counts for :func:`time_of_children`."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

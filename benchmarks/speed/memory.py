@@ -1,4 +1,4 @@
-"""The questions of a memory, of one thing among many, beside a table in SQLite that has an index for each."""
+"""Questions to a memory about one thing among many, beside SQLite with an index for each question."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CREATE INDEX by_fact ON knows(fact, tick);
 """
 
 
-class _Told(NamedTuple):
-    """A memory, the same as a table, and what can be asked about."""
+class _Both(NamedTuple):
+    """A memory, a database with the same content, and the facts and tellings to ask about."""
 
     memory: Memory
     table: sqlite3.Connection
@@ -37,9 +37,9 @@ class _Told(NamedTuple):
 
 
 @lru_cache(3)
-def _told(records: int) -> _Told:
-    """Records of things: seven in ten are observed, of these one in five because of another; one in ten is
-    ended, and two are tellings. A thing is spoken of twenty times, whatever the size.
+def _filled(records: int) -> _Both:
+    """Fill both with records of things. Of ten records, seven are observed (of these, one in five has a
+    cause), one is an end and two are tellings. A thing has about twenty records, whatever the size.
     """
     draw, memory, table = random.Random(7), Memory(), sqlite3.connect(":memory:")
     table.executescript(_SCHEMA)
@@ -65,7 +65,7 @@ def _told(records: int) -> _Told:
             memory.believe(_V[agent], _V[fact], told_by=_V[teller], tick=tick)
             table.execute("INSERT INTO knows VALUES (?, ?, ?, ?)", (agent, fact, teller, tick))
             known.append((agent, fact))
-    return _Told(memory, table, facts, known)
+    return _Both(memory, table, facts, known)
 
 
 _SAME = "subject = ? AND predicate = ? AND object = ?"
@@ -76,94 +76,94 @@ def _texts(triple: Triple) -> tuple[str, ...]:
 
 
 def _asked(
-    question: Callable[[_Told, random.Random], Work], select: Callable[[_Told, random.Random], Work]
+    question: Callable[[_Both, random.Random], Work], select: Callable[[_Both, random.Random], Work]
 ) -> Callable[[int], AbstractContextManager[Pair]]:
-    """A bench's preparation: both sides ask of what they draw, each in the same order."""
+    """The preparation of a bench in which both sides draw the same things in the same order to ask about."""
 
     @contextmanager
     def prepared(size: int) -> Iterator[Pair]:
-        told = _told(size)
-        ours = question(told, random.Random(3))
-        ours()  # the index is made by the first question
-        yield Pair(ours, select(told, random.Random(3)))
+        both = _filled(size)
+        ours = question(both, random.Random(3))
+        ours()  # the first question makes the index
+        yield Pair(ours, select(both, random.Random(3)))
 
     return prepared
 
 
 def _cold(
-    question: Callable[[_Told], object], theirs: Callable[[_Told], object]
+    question: Callable[[_Both], object], theirs: Callable[[_Both], object]
 ) -> Callable[[int], AbstractContextManager[Pair]]:
-    """A bench's preparation: each time a process of its own asks a memory whose log was just read."""
+    """The preparation of a bench in which each run is a new process that has just read the memory's log."""
 
     @contextmanager
     def prepared(size: int) -> Iterator[Pair]:
-        told = _told(size)
+        both = _filled(size)
         with TemporaryDirectory(prefix="substrate-bench-") as folder:
             path = Path(folder, "memory.rdfp")
-            told.memory.log.save(path)
+            both.memory.log.save(path)
 
-            def read() -> _Told:
-                # In the child: pages that it shares with its parent would be copied as they are looked at
-                return told._replace(memory=Memory(EventLog.read(path)))
+            def read() -> _Both:
+                # Read in the child: shared pages of the parent's memory would be copied at their first use.
+                return both._replace(memory=Memory(EventLog.read(path)))
 
-            yield Pair(lambda: in_a_child(read, question), lambda: in_a_child(lambda: told, theirs))
+            yield Pair(lambda: in_a_child(read, question), lambda: in_a_child(lambda: both, theirs))
 
     return prepared
 
 
-def _first(work: str, question: Callable[[_Told], object], theirs: Callable[[_Told], object]) -> Bench:
+def _first(work: str, question: Callable[[_Both], object], theirs: Callable[[_Both], object]) -> Bench:
     return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), time_of_children)
 
 
-def _rows(query: str, given: Callable[[_Told, random.Random], tuple[object, ...]]) -> Callable[..., Work]:
-    return lambda told, draw: lambda: told.table.execute(query, given(told, draw)).fetchall()
+def _rows(query: str, given: Callable[[_Both, random.Random], tuple[object, ...]]) -> Callable[..., Work]:
+    return lambda both, draw: lambda: both.table.execute(query, given(both, draw)).fetchall()
 
 
-def _fact(told: _Told, draw: random.Random) -> tuple[str, ...]:
-    return _texts(draw.choice(told.facts))
+def _fact(both: _Both, draw: random.Random) -> tuple[str, ...]:
+    return _texts(draw.choice(both.facts))
 
 
-def _moment(told: _Told, draw: random.Random) -> tuple[str, int, int]:
-    subject, at = str(draw.choice(told.facts)[0]), draw.randrange(told.memory.log.last_tick)
+def _moment(both: _Both, draw: random.Random) -> tuple[str, int, int]:
+    subject, at = str(draw.choice(both.facts)[0]), draw.randrange(both.memory.log.last_tick)
     return subject, at, at
 
 
-def _told_by(told: _Told, draw: random.Random) -> Work:
+def _told_by(both: _Both, draw: random.Random) -> Work:
     def work() -> object:
-        agent, fact = draw.choice(told.known)
-        return told.memory.told_by(_V[agent], _V[fact])
+        agent, fact = draw.choice(both.known)
+        return both.memory.told_by(_V[agent], _V[fact])
 
     return work
 
 
-def _as_of(told: _Told, draw: random.Random) -> Work:
+def _as_of(both: _Both, draw: random.Random) -> Work:
     def work() -> object:
-        last = told.memory.log.last_tick
-        state = told.memory.as_of(draw.randrange(last), about=draw.randrange(last))
-        return list(state.match(draw.choice(told.facts)[0]))  # pyright: ignore[reportArgumentType]
+        last = both.memory.log.last_tick
+        state = both.memory.as_of(draw.randrange(last), about=draw.randrange(last))
+        return list(state.match(draw.choice(both.facts)[0]))  # pyright: ignore[reportArgumentType]
 
     return work
 
 
-def _forget(told: _Told, draw: random.Random) -> Work:
-    memory = Memory(copy(told.memory.log))  # the other benches ask the same memory
+def _forget(both: _Both, draw: random.Random) -> Work:
+    memory = Memory(copy(both.memory.log))  # other benches ask the shared memory, so it must not change
 
     def work() -> None:
-        triple = draw.choice(told.facts)
+        triple = draw.choice(both.facts)
         try:
             memory.forget(*triple)
-        except LogError:  # it was forgotten before
+        except LogError:  # already forgotten
             memory.observe(*triple)
 
     return work
 
 
-def _bench(name: str, ours: Callable[[_Told, random.Random], Work], theirs: Callable[..., Work]) -> Bench:
+def _bench(name: str, ours: Callable[[_Both, random.Random], Work], theirs: Callable[..., Work]) -> Bench:
     return Bench(name, "a table in SQLite", None, _SIZES, _asked(ours, theirs))
 
 
-def _seventh(told: _Told) -> object:
-    return told.table.execute(f"SELECT * FROM said WHERE {_SAME}", _texts(told.facts[7])).fetchall()
+def _seventh(both: _Both) -> object:
+    return both.table.execute(f"SELECT * FROM said WHERE {_SAME}", _texts(both.facts[7])).fetchall()
 
 
 @contextmanager
@@ -174,8 +174,8 @@ def _bulk(size: int) -> Iterator[Pair]:
     def rows() -> None:
         table = sqlite3.connect(":memory:")
         table.executescript(_SCHEMA)
-        said = ((*map(str, fact), "bo", tick, None) for tick, fact in enumerate(facts))
-        table.executemany("INSERT INTO said VALUES (?, ?, ?, ?, ?, ?)", said)
+        values = ((*map(str, fact), "bo", tick, None) for tick, fact in enumerate(facts))
+        table.executemany("INSERT INTO said VALUES (?, ?, ?, ?, ?, ?)", values)
 
     yield Pair(lambda: Memory().observe_many(facts, author=_V.bo), rows)
 
@@ -183,10 +183,10 @@ def _bulk(size: int) -> Iterator[Pair]:
 MEMORY = {
     "memory-who-knew": _bench(
         "who knew a thing",
-        lambda told, draw: lambda: told.memory.who_knew(_V[draw.choice(told.known)[1]]),
+        lambda both, draw: lambda: both.memory.who_knew(_V[draw.choice(both.known)[1]]),
         _rows(
             "SELECT agent FROM knows WHERE fact = ? ORDER BY tick",
-            lambda told, draw: (draw.choice(told.known)[1],),
+            lambda both, draw: (draw.choice(both.known)[1],),
         ),
     ),
     "memory-told-by": _bench(
@@ -194,12 +194,12 @@ MEMORY = {
         _told_by,
         _rows(
             "SELECT teller FROM knows WHERE agent = ? AND fact = ?",
-            lambda told, draw: draw.choice(told.known),
+            lambda both, draw: draw.choice(both.known),
         ),
     ),
     "memory-why": _bench(
         "why a fact is remembered",
-        lambda told, draw: lambda: told.memory.why(*draw.choice(told.facts)),
+        lambda both, draw: lambda: both.memory.why(*draw.choice(both.facts)),
         _rows(f"SELECT * FROM said WHERE {_SAME}", _fact),
     ),
     "memory-as-of": _bench(
@@ -212,23 +212,23 @@ MEMORY = {
     ),
     "memory-first-write": _first(
         "the first write",
-        lambda told: told.memory.observe(_V.new, _V.p0, _V.o0),
-        lambda told: told.table.execute("INSERT INTO said VALUES ('new', 'p0', 'o0', NULL, 0, NULL)"),
+        lambda both: both.memory.observe(_V.new, _V.p0, _V.o0),
+        lambda both: both.table.execute("INSERT INTO said VALUES ('new', 'p0', 'o0', NULL, 0, NULL)"),
     ),
-    "memory-first-why": _first("the first why", lambda told: told.memory.why(*told.facts[7]), _seventh),
+    "memory-first-why": _first("the first why", lambda both: both.memory.why(*both.facts[7]), _seventh),
     "memory-first-impact": _first(
-        "the first impact", lambda told: told.memory.impact(*told.facts[7]), _seventh
+        "the first impact", lambda both: both.memory.impact(*both.facts[7]), _seventh
     ),
     "memory-first-forget": _first(
         "the first forget",
-        lambda told: told.memory.forget(*told.facts[7]),
-        lambda told: told.table.execute(f"UPDATE said SET last = 0 WHERE {_SAME}", _texts(told.facts[7])),
+        lambda both: both.memory.forget(*both.facts[7]),
+        lambda both: both.table.execute(f"UPDATE said SET last = 0 WHERE {_SAME}", _texts(both.facts[7])),
     ),
     "memory-first-who-knew": _first(
         "the first who knew",
-        lambda told: told.memory.who_knew(_V[told.known[5][1]]),
-        lambda told: told.table.execute(
-            "SELECT agent FROM knows WHERE fact = ?", (told.known[5][1],)
+        lambda both: both.memory.who_knew(_V[both.known[5][1]]),
+        lambda both: both.table.execute(
+            "SELECT agent FROM knows WHERE fact = ?", (both.known[5][1],)
         ).fetchall(),
     ),
     "memory-bulk": Bench("observe many", "rows in SQLite", None, (1_000, 10_000), _bulk),

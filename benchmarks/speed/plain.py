@@ -1,7 +1,7 @@
-"""bAbI and GQA beside the least that answers the same questions: regular expressions, and dictionaries.
+"""bAbI and GQA beside the simplest code that answers the same: regular expressions, and dictionaries.
 
-The peers keep no log, explain nothing and refuse nothing; they answer the kinds of questions that they were
-written for, and a bench begins by holding their answers to ours.
+The peers keep no log, explain nothing and refuse nothing. They answer the kinds of questions that they were
+written for; each bench first compares their answers with ours.
 """
 
 from __future__ import annotations

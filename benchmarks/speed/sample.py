@@ -1,4 +1,4 @@
-"""The reproduction of a sample from a fresh clone; it takes minutes, so it is measured when asked for."""
+"""The reproduction of the sample profile from a fresh clone: minutes, so it is measured only by name."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _COMMAND = "from orchestration.cli.main import app; app()"
 
 @contextmanager
 def sample(size: int) -> Iterator[Pair]:
-    """The cost of ``substrate reproduce`` in a clone without data, for so many benchmarks, each by itself, or
-    for all at once where ``size`` is their number; beside starting the command.
+    """``substrate reproduce`` in a clone without data, beside starting the command.
+
+    It runs for the first ``size`` benchmarks one by one, or for all at once if ``size`` is their number.
     """
     names = list(BENCHMARKS)
     with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
         clones = 0
 
         def command(root: Path, *words: str) -> None:
-            done = [sys.executable, "-c", _COMMAND, *words]
-            subprocess.run(done, cwd=root, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            call = [sys.executable, "-c", _COMMAND, *words]
+            subprocess.run(call, cwd=root, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
         def reproduce() -> None:
             nonlocal clones

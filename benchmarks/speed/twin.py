@@ -1,4 +1,4 @@
-"""Twin-EventLog: specifications to rows beside the same with every rule run again after any change."""
+"""Twin-EventLog: specifications to rows, compared with rules that all run again after any change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from substrate.generators.smallville import spec_line
 from substrate.rules.tbox import TBox
 
 _MADE = 36
-"""The number of specifications that are drawn, some of each cell; more are the same again."""
+"""The number of specifications that are drawn, some of each cell; a larger size repeats them."""
 
 
 def _answered(specs: Sequence[Spec], tbox: TBox) -> list[bytes]:
@@ -24,14 +24,14 @@ def _answered(specs: Sequence[Spec], tbox: TBox) -> list[bytes]:
 
 @contextmanager
 def specifications(size: int) -> Iterator[Pair]:
-    """Both arms of specifications and their rows, once by rules that run again only if a triple changed that
-    they read, and once by rules that may read any triple; the rows are the same.
+    """The rows of both arms of specifications, by rules that run again only if a triple changed that they
+    read, beside rules that may read any triple; the rows are the same.
     """
     decoder = msgspec.json.Decoder(Spec)
     distinct = [decoder.decode(spec_line(number, 20)) for number in range(min(size, _MADE))]
     specs = [distinct[place % len(distinct)] for place in range(size)]
     tbox = village_tbox()
-    # With a base it is not told what a query looks at: it may be any triple
+    # A query with a BASE is not analysed: it counts as one that may read any triple.
     plain = TBox(tbox.name, tbox.turtle.replace('"CONSTRUCT', '"BASE <urn:whole:> CONSTRUCT'))
     assert _answered(distinct, tbox) == _answered(distinct, plain)
     yield Pair(lambda: _answered(specs, tbox), lambda: _answered(specs, plain))

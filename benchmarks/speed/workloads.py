@@ -38,14 +38,14 @@ def _at(agent: int, place: int) -> str:
 
 
 def village_log(deltas: int) -> EventLog:
-    """The same as a log."""
+    """The log of :func:`village_lines`."""
     log = EventLog()
     log.extend_lines(village_lines(deltas))
     return log
 
 
 def quads(log: EventLog) -> list[tuple[bool, ox.Quad]]:
-    """A log as what a bare store takes: whether to add, and the quad."""
+    """A log as changes of a bare store: whether to add or to remove, and the quad."""
     return [(op.value == "A", quad) for op, quad in log.changes()]
 
 

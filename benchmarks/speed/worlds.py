@@ -1,4 +1,4 @@
-"""Branches asked: each of many worlds by SPARQL, beside what else could hold them."""
+"""Many branches, each asked by SPARQL, beside other stores that could hold them."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def _interventions(triples: int) -> list[Intervention]:
 
 
 def branch_tick(log: EventLog) -> int:
-    """The tick behind nine tenths of a log."""
+    """The tick after nine tenths of a log's deltas."""
     return log[len(log) * 9 // 10].tick
 
 
 def _prepared(size: int) -> tuple[EventLog, int]:
     log = village_log(size)
     at = branch_tick(log)
-    worlds(log, at, _interventions(1)[:1]).ask(_ASK)  # the first question fills the store that is shared
+    worlds(log, at, _interventions(1)[:1]).ask(_ASK)  # the first question fills the shared store
     return log, at
 
 
@@ -105,7 +105,7 @@ def _read(result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> obje
 
 @contextmanager
 def _random_sets(size: int) -> Iterator[Pair]:
-    """The same ticks, each as a set, beside the set of the last state."""
+    """Forty ticks drawn at random, each state as a set, beside the set of the last state."""
     log, _ = _prepared(size)
     chance, last = random.Random(7), log.last_tick
 

@@ -30,8 +30,8 @@ THOUGHT = 256
 class Tool(NamedTuple):
     """A function that an agent may use, described for a model; its parameters are texts and whole numbers.
 
-    The function gives the tool's name and its parameters' types. The agent is told of an error of the
-    project.
+    The tool has the function's name, and its parameters have the function's types. If the function raises a
+    :class:`~substrate.base.errors.SubstrateError`, the agent gets its text.
     """
 
     call: Callable[..., str]
@@ -55,15 +55,15 @@ class AgentMemory(NamedTuple):
 
     Attributes:
         tools: gives the functions that ask the memory of a specification.
-        told: whether the prompt describes the village too.
+        in_prompt: whether the prompt describes the village too.
     """
 
     tools: Callable[[Spec], Sequence[Tool]]
-    told: bool = True
+    in_prompt: bool = True
 
     def asked(self, user: str) -> str:
         """The text of a question for this agent, without the village if only the memory describes it."""
-        return user if self.told else user.partition("\n\n")[2]
+        return user if self.in_prompt else user.partition("\n\n")[2]
 
 
 def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | ReplyError:
@@ -75,7 +75,8 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | 
     tools = {tool.name: tool for tool in memory.tools(spec)}
     turn = _turn(tuple((name, tool.types) for name, tool in tools.items()))
     messages = [
-        Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_told, tools.values()), _TURNS))),
+        # The last line of the system's text gives the form of a direct answer.
+        Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_text, tools.values()), _TURNS))),
         Message("user", memory.asked(user.text)),
     ]
     misses = uses = 0
@@ -104,7 +105,7 @@ _TURNS = f"""Each reply is JSON only: what you think, and one tool with its argu
 _LAST = 'Now the answer, as JSON only, {"answer": "yes"} or {"answer": "no"}.'
 
 
-def _told(tool: Tool) -> str:
+def _text(tool: Tool) -> str:
     parameters = " ".join(f"`{name}`: {about}" for name, about in tool.parameters.items())
     return f"The tool `{tool.name}`: {tool.about} {parameters}"
 

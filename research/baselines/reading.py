@@ -20,6 +20,7 @@ def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
     """Answer as :func:`substrate.baselines.twin.direct` after the model has reasoned in its own words."""
     prompt = request(spec, arm)
     system, user = prompt.messages
+    # The last line of the system's text gives the form of a direct answer.
     aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
     try:
         thought = model.ask(Request(aloud, None, THOUGHT))

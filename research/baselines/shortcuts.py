@@ -41,7 +41,7 @@ def _without_ancestry(
 
 
 def _language(**changed: object) -> Language:
-    opcodes = OPCODES | {name: OPCODES[name]._replace(run=of) for name, of in changed.items()}  # pyright: ignore[reportArgumentType]
+    opcodes = OPCODES | {name: OPCODES[name]._replace(run=by) for name, by in changed.items()}  # pyright: ignore[reportArgumentType]
     table = Tokens(opcodes, WORDS)
     return Language(partial(run, table=table), partial(run_choices, table=table), str.__eq__)
 

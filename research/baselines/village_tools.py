@@ -62,7 +62,7 @@ class VillageMemory:
         state = self._log(world).state(tick)
         lines: list[str] = []
         for agent in self._spec.village.agents:
-            at, knows = (self._said(state, agent.id, predicate) for predicate in ("at", "knows"))
+            at, knows = (self._objects(state, agent.id, predicate) for predicate in ("at", "knows"))
             facts = "; ".join(knows) or "none of the facts"
             lines.append(f"{agent.name} is at {', '.join(at)}. Knows: {facts}.")
         return "\n".join(lines)
@@ -93,7 +93,7 @@ class VillageMemory:
             tick: when the intervention happens.
             intervention: one of the five, ``assert``, ``retract``, ``override_location``,
                 ``assert_awareness`` and ``retract_awareness``.
-            villager: whom it befalls, by name.
+            villager: the name of the villager that it changes.
             what: a plan such as ``from tick 3 on at Hobbs Cafe, if they know then: FACT`` (assert, retract),
                 a place (override_location), or a fact (assert_awareness, retract_awareness).
 
@@ -108,8 +108,9 @@ class VillageMemory:
             raise ParameterError(
                 f"no intervention is called {intervention!r}", hint=f"Say one of {', '.join(INTERVENTIONS)}"
             )
-        act = ArmIntervention(intervention, self._id(villager), **self._object(intervention, what))
+        act = ArmIntervention(intervention, self._id(villager), **self._change(intervention, what))
         imagined = msgspec.structs.replace(self._spec, branch=tick, intervention=act)
+        # Transcripts hold these names: the planned world counts from the first intervention on.
         world = f"imagined {len(self._worlds)}"
         self._log(PLANNED)
         self._worlds[world] = replay_twin(imagined)[1]
@@ -122,8 +123,9 @@ class VillageMemory:
             raise ParameterError(f"no world is called {world!r}", hint="Name a world that was imagined")
         return self._worlds[world]
 
-    def _said(self, state: State, agent: str, predicate: str) -> list[str]:
-        query = f"SELECT ?said WHERE {{ {entity(agent)} {term(predicate)} ?said }}"
+    def _objects(self, state: State, agent: str, predicate: str) -> list[str]:
+        """The names of the things that a villager is at, or knows, in a state."""
+        query = f"SELECT ?thing WHERE {{ {entity(agent)} {term(predicate)} ?thing }}"
         solutions = cast("ox.QuerySolutions", state.query(query))
         by_term = {entity(identifier or ""): name for identifier, name in self._names.items()}
         return sorted(by_term[value] for (value,) in solutions)
@@ -135,7 +137,7 @@ class VillageMemory:
                 return str(identifier)
         raise ParameterError(f"nothing here is called {name!r}", hint="Use a name of the village's text")
 
-    def _object(self, intervention: InterventionType, what: str) -> dict[str, Any]:
+    def _change(self, intervention: InterventionType, what: str) -> dict[str, Any]:
         if intervention == "override_location":
             return {"place": self._id(what)}
         if intervention.endswith("awareness"):
@@ -226,4 +228,4 @@ def _search(spec: Spec) -> list[Tool]:
 
 
 SUBSTRATE = AgentMemory(_substrate)
-SEARCH = AgentMemory(_search, told=False)
+SEARCH = AgentMemory(_search, in_prompt=False)

@@ -15,8 +15,8 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, Metric, Rows
 from research.benchmarks import OFFICIAL
-from research.benchmarks.foretold import TRACKED, tracks_of
-from research.benchmarks.truths import INPUTS, TABLE, FilmedData, compared_fields, happening, true_events
+from research.benchmarks.foretold import TRACKED_STEP, tracks_of
+from research.benchmarks.truths import INPUTS, TABLE, FilmedData, compared_fields, has_collision, true_events
 from research.domains.foretold import CORRECT, WRONG
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
@@ -26,7 +26,7 @@ from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
 
 NAME = "agreement"
-ASKED = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
+METHODS = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
 """The methods by name; a simulation ends with the video."""
 NOT_FILMED, DEPENDENT, INDEPENDENT = "not_filmed", "dependent", "independent"
 """Kinds of pairs: their collision is not filmed; or it is, and depends on the object by ancestry or not."""
@@ -38,17 +38,17 @@ COMPARED = (
 """Two methods, and the kinds of pairs that they are compared on.
 
 On filmed collisions the partner rule gives the duality's answers. A dependent pair that the simulation
-brings together although its ancestor is gone contradicts C4.
+brings together although its ancestor is gone contradicts condition C4 (docs/ancestor-duality.md).
 """
 
 
 def cases(
-    files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = TRACKED
+    files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = TRACKED_STEP
 ) -> bm.Cases:
     """The sampled tracked scenes with a collision; each scene's record provides its questions."""
     truths, tracked = true_events(files, ("test",)), tracks_of(files, every)
-    hit = [n for n in tracked if n in truths and happening(truths[n])]
-    scenes = bm.chosen(hit, only)
+    colliding = [n for n in tracked if n in truths and has_collision(truths[n])]
+    scenes = bm.chosen(colliding, only)
     each = (
         bm.Case(n, truths[n][0], b"\n".join((truths[n][1].strip(), tracked[n])), bm.WITHIN) for n in scenes
     )
@@ -68,7 +68,7 @@ class Imagined(NamedTuple):
     removed: int
     pair: frozenset[int]
     kind: str
-    said: dict[str, str]
+    verdicts: dict[str, str]
 
 
 def imagined(scene: Scene) -> Iterator[Imagined]:
@@ -79,10 +79,10 @@ def imagined(scene: Scene) -> Iterator[Imagined]:
             event = SceneEvent("Collision", None, pair)
             verdicts = {
                 name: CORRECT if judge(scene, event, removed, method).occurs else WRONG
-                for name, method in ASKED.items()
+                for name, method in METHODS.items()
             }
-            depends = INDEPENDENT if verdicts["duality"] == CORRECT else DEPENDENT
-            yield Imagined(removed, pair, depends if pair in filmed else NOT_FILMED, verdicts)
+            kind = INDEPENDENT if verdicts["duality"] == CORRECT else DEPENDENT
+            yield Imagined(removed, pair, kind if pair in filmed else NOT_FILMED, verdicts)
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
@@ -96,19 +96,24 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for methods, kinds in COMPARED:
             if option.kind in kinds:
                 first, second = methods.split("_")
-                by_subset[f"{methods}.{option.kind}"].append((option.said[first], option.said[second]))
+                pair = option.verdicts[first], option.verdicts[second]
+                by_subset[f"{methods}.{option.kind}"].append(pair)
     for subset, verdicts in sorted(by_subset.items()):
         place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
         yield Row(benchmark=NAME, split=split, subset=subset, **place, **compared_fields(verdicts))
 
 
-def shared(who: str, rows: Rows) -> tuple[int, int]:
-    """The collisions that both methods name, of those of the first (``predicted``) or the second method."""
-    named = [choice for choice in rows[0].choices if getattr(choice, who) == CORRECT]
+def confirmed(field: str, rows: Rows) -> tuple[int, int]:
+    """Of one method's collisions, the number that the other method gives too, and the number of all.
+
+    Args:
+        field: ``predicted`` for the collisions of the first method, ``expected`` for the second method's.
+    """
+    named = [choice for choice in rows[0].choices if getattr(choice, field) == CORRECT]
     return sum(choice.predicted == choice.expected for choice in named), len(named)
 
 
-TRACKED = bm.Source(
+TRACKED_SCENES = bm.Source(
     name=NAME,
     title="Tracked real scenes without an object",
     about="Tracks of real scenes, and their true events: the files a user has of them.",
@@ -128,24 +133,24 @@ AGREEMENT = bm.Interpreted(
     ),
     form=f"{NAME}/SCENE/METHODS",
     table=(TABLE, 4),
-    source=TRACKED,
+    source=TRACKED_SCENES,
     logger=bm.Logger(
         name=NAME,
         about="One event log a tracked scene: its true events, and poses out of its tracks.",
-        source=TRACKED,
+        source=TRACKED_SCENES,
         logs=logs,
         shapes="clevrer",
     ),
     rows=rows,
     metrics={
         "share": METRICS["per_option"],
-        "confirmed": Metric(partial(shared, "predicted")),
-        "foreseen": Metric(partial(shared, "expected")),
+        "confirmed": Metric(partial(confirmed, "predicted")),
+        "foreseen": Metric(partial(confirmed, "expected")),
     },
     about={
-        "answers": "A row for two methods: what each says of every pair without every object that collides.",
-        "scores": "The share of pairs of which two methods say the same; of the collisions that one names, "
-        "the share that the other names too. Agreement, not accuracy.",
+        "answers": "A row for two methods and a kind of pairs: their verdicts without each colliding object.",
+        "scores": "The share of pairs on which two methods agree; of one method's collisions, the share that "
+        "the other gives too. Agreement, not accuracy.",
         MEASURED_ON: "pairs without an object that collides, in scenes that nothing was fitted to: "
         "agreement, not accuracy",
     },

@@ -30,21 +30,22 @@ from substrate.domains.rows import Row
 
 NAME = "foretold"
 DETECTIONS, TRACKS = "detections", "tracks"
-TRACKED = 10
-"""Ask about the last of every so many tracked scenes: an odd one, to which no track error was fitted."""
+TRACKED_STEP = 10
+"""The last of this many tracked scenes is asked about: an odd one, since track errors were fitted to even.
+"""
 FITTED_FROM = 15000
 """The first tracked scene; the vote was fitted to tracked scenes of even number."""
-_WAYS = {domain.VOTE: "", domain.LINE: ".lines"}
+_SUFFIXES = {domain.VOTE: "", domain.LINE: ".lines"}
 """The two bases of a prediction, each with the suffix of its numbers' names."""
 _SUBSETS = tuple(f"{medium}.{at}" for medium, at in product((DETECTIONS, TRACKS), domain.AT))
 
 
-_given = msgspec.json.Decoder(dict[str, msgspec.Raw])
-"""A case's record: the proposals of a video, its tracks, or both."""
+_record = msgspec.json.Decoder(dict[str, msgspec.Raw])
+"""Decodes a case's record: the proposals of a video, its tracks, or both, by medium."""
 
 
-def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
-    """The line of every ``every``-th tracked scene, by number.
+def tracks_of(files: bm.Files, every: int = TRACKED_STEP) -> dict[int, bytes]:
+    """The line of the last of every ``every`` tracked scenes, by number.
 
     Raises:
         ParameterError: no tracks are named.
@@ -85,29 +86,29 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """The logs of predictions: one per frame, for each of proposals and tracks that a scene has."""
-    given, made = _given.decode(case.record), list[bm.NamedLog]()
-    for medium, at in product(given, domain.AT):
-        source = (case.source, bytes(given[medium]))
+    record, made = _record.decode(case.record), list[bm.NamedLog]()
+    for medium, at in product(record, domain.AT):
+        source = (case.source, bytes(record[medium]))
         if medium == DETECTIONS:
             seen = examined(decode_proposals(source), case.source, until=at, camera=parameters.camera)
-            told = domain.from_detections(seen)
+            log = domain.from_detections(seen)
         else:
             scene = decode_trajectories(source)
-            told = domain.from_tracks(scene.scene_index, scene.objects, scene.trajectory, at)
-        made.append(bm.NamedLog(f"{case.scene:05d}/{medium}.{at}", told))
+            log = domain.from_tracks(scene.scene_index, scene.objects, scene.trajectory, at)
+        made.append(bm.NamedLog(f"{case.scene:05d}/{medium}.{at}", log))
     return made
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """The rows for each log and each basis of prediction, with all pairs of the scene as options."""
-    given, truth = _given.decode(case.record), decode_scene_events((case.source, case.questions))
+    record, truth = _record.decode(case.record), decode_scene_events((case.source, case.questions))
     unsorted: list[Row] = []
-    for (medium, at), log in zip(product(given, domain.AT), logs, strict=True):
-        told = domain.foretold(log)
-        for way, end in _WAYS.items():
-            subset = f"{medium}.{at}{end}"
+    for (medium, at), log in zip(product(record, domain.AT), logs, strict=True):
+        predicted = domain.foretold(log)
+        for basis, suffix in _SUFFIXES.items():
+            subset = f"{medium}.{at}{suffix}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
-            pairs = truths.compared_fields(domain.compared(truth, at, told[way]))
+            pairs = truths.compared_fields(domain.compared(truth, at, predicted[basis]))
             unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
@@ -120,8 +121,8 @@ def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
     """F1 as counts, by default of visible pairs: twice the right predictions, over predicted plus actual."""
-    both, predicted, came = _counts(rows, entrants=entrants)
-    return 2 * both, predicted + came
+    right, predicted, actual = _counts(rows, entrants=entrants)
+    return 2 * right, predicted + actual
 
 
 def f1_kept_out(rows: Rows) -> tuple[int, int]:
@@ -148,7 +149,7 @@ METRICS: dict[str, Callable[[Rows], tuple[int, int]]] = {
     "precision": precision,
     "recall": recall,
 }
-SEEN_BEFORE = bm.Source(
+VIDEOS = bm.Source(
     name=NAME,
     title="Collisions to come in real videos",
     about="Proposals and tracks of real videos, and their true events: the files a user has of them.",
@@ -157,37 +158,38 @@ SEEN_BEFORE = bm.Source(
     cases=cases,
     official=bm.Release("train", "videos with true events"),
     note=f", every {truths.EVERY}th video with proposals, each that is kept from every fit of perception, "
-    f"and every {TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is read, "
-    "who met before is inferred, and n of an F1 is what was foretold plus what came",
+    f"and every {TRACKED_STEP}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is "
+    "read, who met before is inferred, and n of an F1 is what was foretold plus what came",
     profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
     name=NAME,
     title="Collisions to come in real videos",
     numbers=tuple(
-        f"{NAME}/{subset}{end}/{metric}"
+        f"{NAME}/{subset}{suffix}/{metric}"
         for subset in _SUBSETS
-        for end, metrics in (("", METRICS), (_WAYS[domain.LINE], ("f1",)))
+        for suffix, metrics in (("", METRICS), (_SUFFIXES[domain.LINE], ("f1",)))
         for metric in metrics
         if metric != "f1_kept_out" or DETECTIONS in subset
     ),
     form=f"{NAME}/SCENE/WAY",
     table=(truths.TABLE, 2),
-    source=SEEN_BEFORE,
+    source=VIDEOS,
     logger=bm.Logger(
         name=NAME,
-        about="A log for each frame and way of seeing: what collisions are foretold there, and how surely.",
-        source=SEEN_BEFORE,
+        about="A log for each frame, from proposals and from tracks: predicted collisions and probabilities.",
+        source=VIDEOS,
         logs=logs,
         parameters=PARAMETERS,
         depends_on=("perceived.camera",),
     ),
     rows=rows,
     metrics={name: Metric(measure) for name, measure in METRICS.items()},
-    trivial={_WAYS[domain.LINE]: "Algorithm 3 with τ = 0.4"},
+    trivial={_SUFFIXES[domain.LINE]: "Algorithm 3 with τ = 0.4"},
     about={
-        "answers": "A row for each frame and way to foretell: every pair of a scene, said to collide or not.",
-        "scores": "F1, precision and recall of what is foretold, as counts.",
+        "answers": "A row for each frame and way to predict: every pair of a scene, predicted to collide or "
+        "not.",
+        "scores": "F1, precision and recall of predicted collisions, as counts.",
         MEASURED_ON: "pairs of real videos; no later frame is read; n of an F1 adds foretold and came; "
         "weights of perception were fitted to 51 of the 226 with proposals, the vote's to even tracks from "
         "15000 on",

@@ -52,8 +52,8 @@ def step_of(call: str) -> Operation:
     return Operation(operation, argument.format(match[3]), [int(match[2])] if match[2] else [])
 
 
-def asked(path: Path) -> dict[str, dict[str, Question]]:
-    """The questions of a file, by image and number."""
+def read_programs(path: Path) -> dict[str, dict[str, Question]]:
+    """Read the questions of a file, by image and number, each with its program in GQA's form."""
     by_image: dict[str, dict[str, Question]] = {}
     for image, text, calls, number, answer, *_ in msgspec.json.decode(
         path.read_bytes(), type=list[list[Any]]
@@ -72,7 +72,7 @@ class ScenesData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The scene graphs with questions, and the questions as GQA writes them."""
-    graphs, by_image = read_scene_graphs(files["scene_graphs"]), asked(files["programs"])
+    graphs, by_image = read_scene_graphs(files["scene_graphs"]), read_programs(files["programs"])
     images = bm.chosen(sorted(graphs if unasked else by_image), only)
     encoded = {image: msgspec.json.encode(questions) for image, questions in by_image.items()}
     return cases_of(graphs, images, lambda image: encoded.get(image, b""))

@@ -21,7 +21,7 @@ from substrate.domains.rows import Row
 NAME = "met"
 NEVER = "never"
 LOG, ADDRESS = "log", "address"
-"""The two readings: the log, and addresses, by which each persona is at its action's place."""
+"""The readings compared with the truth: by the log, and by addresses, as if nobody were ever on the way."""
 
 
 class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,12 +47,12 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     readings = {LOG: by_log(logs[0]), ADDRESS: by_reader(case.record, by_address=True)}
     truth = by_reader(case.record)
     for (first_place, first), (second_place, second) in combinations(enumerate(personas(case.record)), 2):
-        for who, answers in readings.items():
+        for name, answers in readings.items():
             predicted, expected = (reading.get((first, second), NEVER) for reading in (answers, truth))
             yield Row(
                 benchmark=NAME,
                 split=split,
-                subset=who,
+                subset=name,
                 scene=case.scene,
                 question=f"{first_place:02d}-{second_place:02d}",
                 predicted=predicted,
@@ -81,13 +81,13 @@ SIMULATION = bm.Source(
 MET = bm.Interpreted(
     name=NAME,
     title="Who met whom in Smallville",
-    numbers=tuple(f"{NAME}/{who}/{metric}" for who in (LOG, ADDRESS) for metric in ("accuracy", "ever")),
+    numbers=tuple(f"{NAME}/{way}/{metric}" for way in (LOG, ADDRESS) for metric in ("accuracy", "ever")),
     form=f"{NAME}/{LOG}|{ADDRESS}/SCENE/PAIR",
     table=(TABLE, 3),
     source=SIMULATION,
     logger=bm.Logger(
         name=NAME,
-        about="The event log of a recorded simulation: its record, and what the village's rules make of it.",
+        about="The event log of a recorded simulation: its records, and the facts that the rules derive.",
         source=SIMULATION,
         logs=logs,
         shapes="village",
@@ -97,7 +97,7 @@ MET = bm.Interpreted(
     no_interval=(LOG, ADDRESS),
     about={
         "answers": "A row a pair and way: when the two first met, how often, and how long they are together.",
-        "scores": "Accuracy over all pairs: of all that is said, and of whether they met at all.",
+        "scores": "Accuracy over all pairs: of the whole answer, and of whether the two met at all.",
         MEASURED_ON: "pairs of 25 personas; gold by code that reads the file and knows no log",
     },
 )

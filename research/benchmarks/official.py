@@ -36,7 +36,7 @@ from substrate.log.event_log import EventLog
 
 REAL = ("real",)
 EVERY = 10
-"""Of bAbI's larger files every tenth story is asked."""
+"""The step of the stories asked about in bAbI's larger files."""
 _questions = msgspec.json.Decoder(SceneQuestions)
 _gqa = msgspec.json.Decoder(dict[str, Question])
 
@@ -122,8 +122,8 @@ PERCEIVED_ASIDE = replace(
 
 def from_every_log(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions, answered from every log that its perceived events allow."""
-    asked = _questions.decode(case.questions).questions
-    for row in answer_possible(read_back(logs[0], int(case.scene)), asked, parameters, split):
+    questions = _questions.decode(case.questions).questions
+    for row in answer_possible(read_back(logs[0], int(case.scene)), questions, parameters, split):
         yield with_fields(row, benchmark="perceived_worlds", log=logs[0].digest)
 
 
@@ -199,7 +199,7 @@ def programs(files: bm.Files, only: Collection[Any] | None = None, unasked: bool
 
 
 def compiled(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterator[Row]:
-    """A row a question: whether its program compiles, every step of the kind that the next one takes."""
+    """Tell in one row per question whether its program compiles: each step gives what the next one takes."""
     for number, question in sorted(_gqa.decode(case.record).items()):
         row = Row(
             benchmark="gqa_programs",

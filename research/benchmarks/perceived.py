@@ -1,4 +1,4 @@
-"""Perceived: CLEVRER's questions, answered from logs that a detector's proposals gave."""
+"""Perceived: CLEVRER's questions, answered from logs that are made from a detector's proposals."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ _questions = msgspec.json.Decoder(SceneQuestions)
 
 
 class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """So many generated scenes as a detector sees them, or a user's own proposals and questions.
+    """A number of generated scenes as a detector sees them, or a user's own proposals and questions.
 
     A profile that names ``clevrer.proposals`` names these too. ``annotations`` or ``events`` are the truth:
-    they say how sure events are and what wrong answers were lost to, and no log or answer depends on them.
+    reliability is measured against them, and they show which stage lost a wrong answer. No log and no answer
+    depends on them.
     """
 
     first_scene: Annotated[int, bm.Natural] = 10000
@@ -52,7 +53,7 @@ class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     questions: str | None = None
 
     def among(self, profile: Any) -> PerceivedData:
-        """The files of ``clevrer``, where its own are not named."""
+        """These data, with the files of the profile's ``clevrer`` for those that are not named here."""
         named = profile.clevrer
         if self.proposals is not None or self.source == "generated" or named.proposals is None:
             return self
@@ -62,7 +63,7 @@ class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The videos that something is asked about, as proposals; all of them where ``unasked``."""
+    """The videos with questions, as proposals; all videos if ``unasked``, or if there are no questions."""
     raw_questions: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
     where = files["proposals"]
     names = proposal_names(where)
@@ -75,7 +76,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
         for video, (name, record) in zip(videos, sources, strict=True):
             questions = bytes(raw_questions.get(video, b""))
             if questions and truth and truth.scene == video:
-                # Gold stands with the questions, where no log is made of it.
+                # The truth goes with the questions, which the code that makes logs does not read.
                 questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
             while truth and int(truth.scene) <= video:
                 truth = next(truths, None)
@@ -85,7 +86,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def _truths(files: bm.Files, videos: Collection[int]) -> Iterator[bm.Case]:
-    """The truth of some videos, ascending, as the cases of CLEVRER; of those that it is known of."""
+    """The cases of CLEVRER with the truth of some videos, ascending; without those of unknown truth."""
     given = {name: files[name] for name in _TRUTH if name in files}
     return clevrer.scene_cases(given, {}, videos, unasked=True).each if given else iter(())
 
@@ -95,7 +96,7 @@ def _key(truth: bm.Case) -> bytes:
 
 
 class _Known(msgspec.Struct):
-    """The gold of a case that is the truth of its video, not of its questions."""
+    """The truth of a case's video, which its questions' bytes contain too."""
 
     annotation: msgspec.Raw = msgspec.Raw()
     events: msgspec.Raw = msgspec.Raw()
@@ -112,9 +113,9 @@ def truth_of(case: bm.Case) -> EventLog | None:
 
 @lru_cache(maxsize=64)
 def perceived_video(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
-    """A case's video with all that perception made of it, and its record.
+    """A case's video with the results of perception, and the record that follows from them.
 
-    The last ones are kept (0.6 MiB each): logs, reliability and pages of the report are of the same videos.
+    The last ones are cached (0.6 MiB each): logs, reliability and pages of the report use the same videos.
     """
     proposed = decode_proposals((case.source, case.record))
     video = examined(proposed, case.source, camera=parameters.camera)
@@ -180,7 +181,7 @@ SEEN = bm.Source(
     profiles=BOTH,
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
-# Camera and belief make the log; what it says is answered as CLEVRER's is.
+# Logs depend on the camera and the belief; answers depend on CLEVRER's own parameters.
 PARAMETERS = bm.Section(NAME, Perception, Parameters.__struct_fields__)
 PERCEIVED = bm.Explained(
     name=NAME,

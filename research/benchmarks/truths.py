@@ -89,7 +89,7 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
     return dict(sorted(records.items()))
 
 
-def happening(record: tuple[str, bytes]) -> bool:
+def has_collision(record: tuple[str, bytes]) -> bool:
     """Tell whether anything collides in a scene."""
     return bool(format.decode_scene_events(record).collisions)
 
@@ -108,8 +108,8 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """The sampled scenes: a case's record is any proposals, its questions are the true events."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    candidates = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
-    scenes = bm.chosen(list(candidates), only)
+    candidates = [n for n in truths if sampled(n, n in videos) and has_collision(truths[n])]
+    scenes = bm.chosen(candidates, only)
 
     def each() -> Iterator[bm.Case]:
         sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
@@ -150,11 +150,11 @@ def _rows(
             yield replace(row, benchmark=name, subset=who)
     for seen in logs[1:]:
         for row in answer_possible(read_back(seen, int(case.scene)), questions, parameters, split):
-            yield replace(_counted(row), benchmark=name, subset=WORLDS, log=seen.digest)
+            yield replace(_without_probabilities(row), benchmark=name, subset=WORLDS, log=seen.digest)
 
 
-def _counted(row: Row) -> Row:
-    """A row without its probabilities: the sources of answers are compared by correct answers only."""
+def _without_probabilities(row: Row) -> Row:
+    """The row without probabilities: the sources of answers are compared by correct answers only."""
     choices = [replace(choice, probability=UNSET) for choice in row.choices or ()]
     return replace(row, choices=choices or UNSET, probability=UNSET)
 
@@ -170,9 +170,13 @@ def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
 
 
 def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of the questions about each collision of a scene, and those answered by sharing an object."""
+    """The rows of the questions about each collision of a scene, by each source of answers.
+
+    The source :data:`SHARING` answers that a cause is responsible if it shares an object with the collision.
+    """
     questions, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
     rows = list(_rows("from_truth", case, logs, questions, parameters, split))
+    # The first rows are those of the true events, one per question.
     for row, rival in zip(rows[: len(questions)], shared, strict=True):
         pairs = zip(rival.choices or (), row.choices or (), strict=True)
         verdicts = [(str(choice.answer), str(true.expected)) for choice, true in pairs]
@@ -304,7 +308,7 @@ FROM_TRUTH = bm.Interpreted(
     about={
         "answers": "A row a question: each collision explained from the true events, the perceived ones, "
         "all possible ones, and by sharing an object alone.",
-        "scores": "Accuracy by who answers and by the length of the chain, with Wilson's interval.",
+        "scores": "Accuracy by source of the answers and by length of the chain, with Wilson's interval.",
         MEASURED_ON: MADE_HERE,
     },
 )

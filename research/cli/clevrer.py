@@ -46,8 +46,8 @@ def predict_clevrer(
 ) -> None:
     """Predict the collisions of the unseen future from observed motion, by the calibrated simulator."""
     frames = sorted(set(at))
-    with speaking("predict") as told:
-        advance = partial(told.advance, "clevrer", unit="scenes")
+    with speaking("predict") as progress:
+        advance = partial(progress.advance, "clevrer", unit="scenes")
         scenes, collisions = _predict(trajectories, frames, until, out_, advance)
     line = f"{scenes} scenes, {collisions} collisions predicted in frames {frames[0] + 1} to {until}"
     give({"scenes": scenes, "collisions": collisions, "from": frames[0] + 1, "to": until}, [line], json=json)
@@ -69,8 +69,8 @@ def perceive_clevrer(
     json: JsonOption = False,
 ) -> None:
     """Perceive objects, entries, exits and collisions, each with its probability, from each frame's masks."""
-    with speaking("perceive") as told:
-        advance = partial(told.advance, "clevrer", unit="videos")
+    with speaking("perceive") as progress:
+        advance = partial(progress.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)
     line = f"{videos} videos, {objects} objects, {collisions} collisions perceived"
     give({"videos": videos, "objects": objects, "collisions": collisions}, [line], json=json)

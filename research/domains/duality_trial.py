@@ -1,9 +1,9 @@
 """Test the duality against keys: how often is a "responsible" object not needed for its collision?
 
-By Proposition 1 an event needs every object among its ancestors. A video's key may judge an object Z and a
-collision of X and Y twice: whether Z is responsible for it, and whether X and Y collide without Z. If it says
-yes to both, the key itself contradicts the duality, whose condition C4 (docs/ancestor-duality.md) fails
-there. This module reads only gold; no answer is computed from it.
+By Proposition 1 an event needs every object among its ancestors. A video's key (its questions' gold) may
+judge an object Z and a collision of X and Y twice: is Z responsible for it, and do X and Y collide without
+Z? If it says yes to both, the key itself contradicts the duality, whose condition C4
+(docs/ancestor-duality.md) fails there. This module reads only gold; no answer is computed from it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
-Asked = tuple[int, tuple[int, int]]
+ObjectAndPair = tuple[int, tuple[int, int]]
 """An object, and the two participants of a collision."""
 
 
@@ -45,23 +45,20 @@ def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
         scene: the video, which resolves the questions' descriptions to objects.
         questions: questions about the video, with gold.
     """
-    responsible, collides = (
-        dict[tuple[int, tuple[int, int]], bool](),
-        dict[tuple[int, tuple[int, int]], bool](),
-    )
+    responsible, collides = dict[ObjectAndPair, bool](), dict[ObjectAndPair, bool]()
     world = World(scene, Parameters())
     for question in questions:
         if question.question_type == "explanatory":
-            responsible.update(said(question, world, "filter_ancestor"))
+            responsible.update(verdicts(question, world, "filter_ancestor"))
         elif question.question_type == "counterfactual":
-            collides.update(said(question, world, *REMOVALS))
+            collides.update(verdicts(question, world, *REMOVALS))
     return [
         Trial(*key, responsible[key], collides[key]) for key in sorted(responsible.keys() & collides.keys())
     ]
 
 
-def said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
-    """The key's verdict on each object and collision that a choice asks about."""
+def verdicts(question: Question, world: World, *opcodes: str) -> Iterator[tuple[ObjectAndPair, bool]]:
+    """The key's verdict on each object and collision that a choice asks about by one of the opcodes."""
     for choice in question.choices or ():
         steps: list[ProgramStep] = []
         try:
@@ -73,14 +70,14 @@ def said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Aske
             yield object_and_pair, (choice.answer == "correct") != ("negate" in question.program)
 
 
-def _object_and_pair(steps: Sequence[ProgramStep], opcodes: Sequence[str]) -> Asked | None:
+def _object_and_pair(steps: Sequence[ProgramStep], opcodes: Sequence[str]) -> ObjectAndPair | None:
     """The object and the collision that a choice asks about, if any.
 
-    The program looks for one of them among the events that the other leads to.
+    One of them is the last argument of an opcode, the other is sought among that opcode's events.
     """
-    led = [step.arguments[-1] for step in steps if step.token in opcodes]
+    arguments = [step.arguments[-1] for step in steps if step.token in opcodes]
     sought = [step.arguments[0] for step in steps if step.token == "belong_to"]
-    for number, event in (pair for both in product(led, sought) for pair in (both, both[::-1])):
+    for number, event in (pair for both in product(arguments, sought) for pair in (both, both[::-1])):
         if isinstance(number, int) and isinstance(event, SceneEvent) and event.kind == "Collision":
             a, b = sorted(event.objects)
             return None if number in (a, b) else (number, (a, b))

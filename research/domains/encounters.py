@@ -18,10 +18,9 @@ from research.domains.movement_log import NAMESPACE
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 
-NEVER = "never"
 EVERY = 10
 """Steps between two checks of who is together."""
-_MEETING, _WHO = NamedNode(f"{NAMESPACE}Meeting"), NamedNode(f"{NAMESPACE}who")
+_MEETING, _WHO, _TILE = (NamedNode(f"{NAMESPACE}{name}") for name in ("Meeting", "who", "tile"))
 _NAMED = f"SELECT ?who ?name WHERE {{ ?who a <{NAMESPACE}Persona> ; <{RDFS_LABEL.value}> ?name }}"
 _WITH = f"SELECT ?one ?other WHERE {{ ?one <{NAMESPACE}with> ?other FILTER (STR(?one) < STR(?other)) }}"
 
@@ -54,7 +53,9 @@ def by_log(log: EventLog) -> dict[Pair, str]:
         elif predicate == _WHO and (name := names.get(str(value).strip("<>"))):
             who[subject.value].append(name)
     moments = Counter[Pair]()
-    for tick in range(log.ticks[1], log.ticks[-1] + 1, EVERY):
+    # Every persona has a tile from its first step on.
+    first = next(delta.tick for delta in log if delta.triple[1] == _TILE)
+    for tick in range(first, log.ticks[-1] + 1, EVERY):
         together: Any = log.state(tick).query(_WITH)
         moments.update(_pair(names[row["one"].value], names[row["other"].value]) for row in together)
     met: defaultdict[Pair, list[int]] = defaultdict(list)
@@ -75,6 +76,8 @@ def personas(file: bytes) -> list[str]:
 def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
     """Describe each pair as :func:`by_log` does, but from the file only, step by step.
 
+    It checks who is together only at steps that the file lists.
+
     Args:
         file: the movement file.
         by_address: whether a persona counts as being at its action's place even while on its way there.
@@ -87,11 +90,11 @@ def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
     met: defaultdict[Pair, list[int]] = defaultdict(list)
     moments, before, first = Counter[Pair](), set[Pair](), min(steps)
     for step, where in places:
-        there: defaultdict[Any, list[str]] = defaultdict(list)
+        by_place: defaultdict[Any, list[str]] = defaultdict(list)
         for name, place in where.items():
             if place:
-                there[place].append(name)
-        now = {pair for together in there.values() for pair in combinations(sorted(together), 2)}
+                by_place[place].append(name)
+        now = {pair for together in by_place.values() for pair in combinations(sorted(together), 2)}
         for pair in now - before:
             met[pair].append(step)
         if (step - first) % EVERY == 0:
@@ -156,5 +159,5 @@ def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
                     for tile in way[begin + 1 : end]:
                         passed[tile] |= stood[way[begin]]
             start = place
-    spoken = {tile: stood.get(tile) or passed[tile] for tile in {*stood, *passed}}
-    return {tile: next(iter(arenas)) for tile, arenas in spoken.items() if len(arenas) == 1}
+    arenas = {tile: stood.get(tile) or passed[tile] for tile in {*stood, *passed}}
+    return {tile: next(iter(claims)) for tile, claims in arenas.items() if len(claims) == 1}

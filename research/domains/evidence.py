@@ -19,7 +19,7 @@ FACTS = "facts alone, no event"
 RESTS = (RECORDED, IMAGINED, RULED, ABSENT, FACTS)
 """The things that an answer may rest on, in the order of the tables."""
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
-_TRIED = ("Collision", "Entry", "Exit")
+_EVENTS = ("Collision", "Entry", "Exit")
 
 
 class Rest(NamedTuple):
@@ -33,11 +33,11 @@ def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, ab
     """Tell what decides a part of an answer: the last step that found or missed something.
 
     A delta at tick 0 is a fact, and a later delta is an event. A delta of a fork from its branch tick on is
-    simulated. A domain with its own event classes can tell this more precisely.
+    simulated. :func:`rests_on_video` tells this more precisely, by CLEVRER's event classes.
 
     Args:
-        recorded: the word for a later delta that is not an event.
-        absent: the word for an answer that rests on an absence.
+        recorded: the word for a recorded delta after tick 0; :data:`FACTS` for a domain without events.
+        absent: the word for an answer that rests on an absence; :data:`FACTS` for a domain without events.
 
     >>> from pyoxigraph import Literal, NamedNode
     >>> from substrate import Delta, EventLog, Op
@@ -64,7 +64,7 @@ def _imagined(why: Explanation, piece: Evidence) -> bool:
 
 
 def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Rest:
-    """Find the event that decides a part of an answer: of a choice, or of a question without choices.
+    """Find the event that decides a part of an answer: a choice, or the answer to a question without choices.
 
     If a choice is about a world that was not filmed and its event happens there, it rests on that event:
     recorded, simulated, or by a rule such as straight lines. If the event does not happen, the choice rests
@@ -86,7 +86,7 @@ def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED)
             return Rest(on, filmed) if on != RECORDED or filmed else Rest(ABSENT)
         return Rest(RECORDED, filmed) if filmed else Rest(ABSENT)
     for step in reversed(part.steps):
-        named = [iri for (iri, *more) in step.about if not more and kinds.get(iri, "") in _TRIED]
+        named = [iri for (iri, *more) in step.about if not more and kinds.get(iri, "") in _EVENTS]
         if named and step.name != "events":
             return Rest(RECORDED, named[-1])
         if step.name.startswith("filter_") and step.gave == "[]" and "at frame" in "".join(step.took):
@@ -95,7 +95,7 @@ def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED)
 
 
 def _kinds(why: Explanation) -> Mapping[str, str]:
-    """The classes of the log's individuals, by IRI."""
+    """The class of each of the log's individuals, by IRI; both are without namespace or angle brackets."""
     held = Scene.of(why.logs[OWN]).holding(RDF_TYPE.value).items()
     return {name[1:-1]: [*classes][-1][1:-1].removeprefix(NAMESPACE) for name, classes in held if classes}
 

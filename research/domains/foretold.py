@@ -12,6 +12,7 @@ from math import hypot
 from typing import Any
 
 from research.domains.foretelling.estimate import Estimate
+from research.domains.foretelling.predict import AT as AT
 from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
 from research.domains.foretelling.sight import BELIEF, SIGHT, Sight
 from research.domains.perception.future import PERCEIVED, estimates, met
@@ -23,17 +24,15 @@ from substrate.domains.clevrer.deltas import NAMESPACE, events_log, scene_iri
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
-AT = (80, 100)
-"""Frames of a prediction: nothing later may be known."""
 VOTE, LINE = "vote", "line"
 CORRECT, WRONG, UNSEEN = "correct", "wrong", "unseen"
 """Verdicts on a pair: it collides, it does not, or it is not judged because one of the two entered later."""
 _NEAR = 0.4
 """Distance of centres that counts as a collision on straight lines (units)."""
-_LEAST = 0.0001
+_LEAST = 0.0001  # smallest probability of the vote that a log records
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _DECIMAL = "<http://www.w3.org/2001/XMLSchema#decimal>"
-_TOLD = """SELECT ?basis ?probability ?one ?other WHERE {
+_PREDICTIONS = """SELECT ?basis ?probability ?one ?other WHERE {
     ?record rdf:reifies <<( ?event a :Collision )>> ; :basis ?basis ; :probability ?probability .
     ?event :participant/:number ?one , ?other FILTER (?one < ?other) }"""
 _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
@@ -76,10 +75,10 @@ def prediction(
     """The log of a frame: the objects seen by then, and the predictions for pairs that have not met."""
     log, iri = events_log(format.SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
     chances = believe(outlook(estimated, format.FRAMES - 1 - at, sight=sight), past)
-    told = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
-    told += [(LINE, pair, 1.0) for pair in sorted(_near(estimated, at) - past)]
+    predicted = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
+    predicted += [(LINE, pair, 1.0) for pair in sorted(_near(estimated, at) - past)]
     lines: list[str] = []
-    for basis, pair, chance in told:
+    for basis, pair, chance in predicted:
         event, record = (f"<{iri}:{kind}:{basis}:{pair[0]}:{pair[1]}>" for kind in ("foretold", "record"))
         lines += (f"A {event} <{NAMESPACE}participant> <{iri}:object:{number}> ." for number in pair)
         lines.append(f"A {record} {_REIFIES} <<( {event} <{RDF_TYPE.value}> <{NAMESPACE}Collision> )>> .")
@@ -102,32 +101,32 @@ def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
 
 
 def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
-    """The log's probability of each pair's collision, by basis and the pair's looks, if it has one."""
+    """The probabilities of collisions that a log records, by basis and the pair's looks."""
     looks = {
         number: (str(thing.color), str(thing.material), str(thing.shape))
         for number, thing in Scene(log).objects.items()
     }
-    told: dict[str, dict[frozenset[Look], float]] = {VOTE: {}, LINE: {}}
-    rows: Any = log.head.query(_TOLD, prefixes=_PREFIXES)
+    by_basis: dict[str, dict[frozenset[Look], float]] = {VOTE: {}, LINE: {}}
+    rows: Any = log.head.query(_PREDICTIONS, prefixes=_PREFIXES)
     for row in rows:
         pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
-        told[row["basis"].value.removeprefix(NAMESPACE)][pair] = float(row["probability"].value)
-    return told
+        by_basis[row["basis"].value.removeprefix(NAMESPACE)][pair] = float(row["probability"].value)
+    return by_basis
 
 
 def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
     """By basis, the pairs that a log predicts to collide (at least the cut's probability), by their looks."""
     return {
-        basis: {pair for pair, chance in told.items() if chance >= BELIEF.cut}
-        for basis, told in chances(log).items()
+        basis: {pair for pair, chance in by_pair.items() if chance >= BELIEF.cut}
+        for basis, by_pair in chances(log).items()
     }
 
 
-def pairs_of(truth: format.SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
-    """Each pair of true objects, then the pairs with an object that the detector invented."""
+def pairs_of(truth: format.SceneEvents, predicted: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
+    """Each pair of true objects, then the predicted pairs with an object that the detector invented."""
     looks = looks_of(truth.objects)
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
-    return pairs + sorted(set(told) - set(pairs), key=sorted)
+    return pairs + sorted(set(predicted) - set(pairs), key=sorted)
 
 
 def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> tuple[int, int, int]:
@@ -135,14 +134,14 @@ def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> t
 
     Args:
         verdicts: prediction and truth of each pair, as :func:`compared` gives them.
-        entrants: whether pairs that were not seen count too.
+        entrants: whether pairs with an object that entered later count too.
     """
     pairs = [pair for pair in verdicts if entrants or pair[0] != UNSEEN]
-    predicted, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
-    return pairs.count((CORRECT, CORRECT)), predicted, came
+    predicted, collided = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
+    return pairs.count((CORRECT, CORRECT)), predicted, collided
 
 
-def compared(truth: format.SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
+def compared(truth: format.SceneEvents, at: int, predicted: set[frozenset[Look]]) -> list[tuple[str, str]]:
     """Prediction at a frame and later truth for each of :func:`pairs_of`."""
     looks = looks_of(truth.objects)
     late = {
@@ -151,10 +150,11 @@ def compared(truth: format.SceneEvents, at: int, told: set[frozenset[Look]]) -> 
         if move.type == "in" and move.frame > at
         for number in format.in_out_objects(move)
     }
-    came = {
+    collided = {
         frozenset(looks[n] for n in hit.object) for hit in truth.collisions if at < hit.frame < format.FRAMES
     }
-    return [
-        (CORRECT if pair in told else UNSEEN if pair & late else WRONG, CORRECT if pair in came else WRONG)
-        for pair in pairs_of(truth, told)
-    ]
+    verdicts: list[tuple[str, str]] = []
+    for pair in pairs_of(truth, predicted):
+        verdict = CORRECT if pair in predicted else UNSEEN if pair & late else WRONG
+        verdicts.append((verdict, CORRECT if pair in collided else WRONG))
+    return verdicts

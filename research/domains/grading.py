@@ -1,9 +1,9 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
-A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B), or no
-more than ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either
-case. An answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as
-wrong. Other keys of a line are passed over.
+A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B), or the minimal
+``{"spec": 17, "arm": "a", "answer": "yes"}``. In both cases the gold comes from the specifications. An answer
+is yes or no, however it is written ("No."). If none was given, it is "error", which counts as wrong. Other
+keys of a line are ignored.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _DIGITS = 6
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A number of some answers: ``correct`` of ``n``, as a proportion with its 95 % interval.
+    """A measured number: ``correct`` of ``n`` answers, as a proportion with its 95 % interval.
 
-    ``subset`` is empty for a number that takes in all specifications.
+    ``subset`` is empty for a number over all specifications.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class _Minimal(msgspec.Struct, frozen=True):
-    """The least that an answer needs to say."""
+    """The minimal form of an answer."""
 
     spec: int
     arm: format.Arm
@@ -67,8 +67,8 @@ def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[ArmAnswe
         specs: the numbers of the specifications to answer.
 
     Raises:
-        FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
-            there, or answers an arm again (each names the line); or an arm has no answer.
+        FormatError: a line is no answer, belongs to another benchmark, an unknown specification or an unknown
+            arm, or answers an arm again (each names the line); or an arm has no answer.
     """
     answers: dict[tuple[int, format.Arm], ArmAnswer] = {}
     places: dict[tuple[int, format.Arm], str] = {}
@@ -111,20 +111,20 @@ def _read(line: bytes, where: str) -> tuple[int, format.Arm, str]:
 def grade(
     specs: Iterable[format.Spec], gold: Mapping[int, format.Gold], answers: Mapping[int, Sequence[ArmAnswer]]
 ) -> list[Score]:
-    """Every number of some answers: of all specifications, of each linkage, of each query type.
+    """The numbers of some answers, over all specifications, over each linkage and over each query type.
 
-    Their names are those of the pipeline: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
+    Names are the pipeline's: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
     """
     groups: dict[str, list[Judgement]] = {name: [] for name in ("", *format.LINKAGES, *format.QUERIES)}
     for spec in specs:
-        judged = judge(answers[spec.spec], gold[spec.spec].answers)
+        judgement = judge(answers[spec.spec], gold[spec.spec].answers)
         for group in ("", spec.linkage, spec.query.type):
-            groups.setdefault(group, []).append(judged)
+            groups.setdefault(group, []).append(judgement)
     scores: list[Score] = []
-    for group, judged in groups.items():
+    for group, judgements in groups.items():
         for metric in Judgement._fields:
-            correct = sum(getattr(right, metric) for right in judged)
-            scores.append(_score(group, metric, correct, len(judged) * getattr(MOST, metric)))
+            correct = sum(getattr(judgement, metric) for judgement in judgements)
+            scores.append(_score(group, metric, correct, len(judgements) * getattr(MOST, metric)))
     return scores
 
 
@@ -137,7 +137,11 @@ def _score(group: str, metric: str, correct: int, n: int) -> Score:
 
 
 def score_twin(answers: Path, specs: Path) -> list[Score]:
-    """Grade a file of answers; errors as :func:`read_answers`, and where a specification has no gold."""
+    """Grade a file of answers.
+
+    Raises:
+        FormatError: as :func:`read_answers`, or a specification has no gold.
+    """
     to_answer, graded = format.read_specs(specs), format.read_gold(specs)
     gold = {number: gold_of_spec for number, gold_of_spec in graded.items() if gold_of_spec}
     if without := [number for number in graded if number not in gold]:

@@ -3,17 +3,18 @@ NeurIPS 2022).
 
 The questions have no programs. Few rules over few words, written from the wordings only, read "the red ball
 came from the left" as a moment of the scene's event log. Two named objects mean their collision. An object
-that comes, enters, or moves *from* somewhere means its entry; an object that leaves, its exit. An object that
-stops means the effect of its last collision; an object that is pushed or changes its way, of its first. An
-object said to be in a path, to keep moving or not to stop means its presence. People mistake a color or a
-shape: if two or more attributes fit no object, they describe the only object that fits without its color, its
-material or its shape.
+that comes, enters, or moves *from* somewhere means its entry; so does an object that moves, if it enters. An
+object that leaves means its exit, and one that collides its first collision. An object that stops means the
+effect of its last collision. An object that is pushed, changes its way or moves without an entry means the
+effect of its first collision. An object said to be in a path, to keep moving or not to stop means its
+presence. People mistake a color or a shape: if two or more attributes fit no object, they describe the only
+object that fits without the color, without the material or without the shape.
 
 If the log records motion, as an annotation's or trajectories' log does, a but-for test decides: a moment or
 presence is responsible for a later collision if a simulated fork lacks that collision. The fork removes a
 participant of the moment who is not in the collision. Without motion, and for entries, exits and moments
 among the same objects, a moment is responsible for a later moment if it is its ancestor, by the closure that
-answers CLEVRER's own explanatory questions. A collision is also responsible for its effect on those it moved.
+answers CLEVRER's own explanatory questions. A collision is also responsible for its effect on its objects.
 The log records every collision, entry and exit: any other did not happen, and is neither cause nor effect. If
 words fit several moments, one responsible moment is enough. Words that fit no object, or that no rule reads,
 give an error; scores count it as wrong, and counts of answers keep it apart.
@@ -143,7 +144,7 @@ def answer_humans(
     """
     scene, digest = Scene.of(log), log.digest
     for question in sorted(record.questions, key=lambda q: q.question_id):
-        # People's choices have no program, and every field that is judged.
+        # `judged_choices` reads no program, so it can take people's choices, which have none.
         choices: Any = sorted(question.choices, key=lambda choice: choice.choice_id)
         answer = judged_choices(
             choices, [_outcome(choice.choice, question.question, scene, parameters) for choice in choices]
@@ -173,7 +174,7 @@ def _outcome(cause: str, effect: str, scene: Scene, parameters: Parameters) -> s
 def resolve(words: str, scene: Scene) -> list[Moment]:
     """The moments of a scene that a wording may mean, at least one.
 
-    Of several objects alike, those with the event count; if none has it, the one moment does not happen.
+    If several objects fit, only those with the event count; if none has it, the only moment does not happen.
 
     Raises:
         ProgramError: the words name no object of the scene or more than two, or no rule reads them.
@@ -211,7 +212,7 @@ def _mentions(text: str) -> list[Mapping[str, str]]:
 
 def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
     """The objects that fit a description; if none does, the only one that fits without an attribute of it."""
-    less = [{n: v for n, v in wanted.items() if n != left} for left in ("color", "material", "shape")]
+    less = [{n: v for n, v in wanted.items() if n != omitted} for omitted in ("color", "material", "shape")]
     for tried in (wanted, *(fewer for fewer in less if fewer and len(fewer) < len(wanted))):
         fitting = [
             number

@@ -1,14 +1,14 @@
-"""A movement file ► typed deltas: one event log, a tick a step.
+"""A movement file ► typed deltas: one event log, with a tick per step.
 
-The tick before the first step holds who and what there is: personas and places. Then the record is given
-(:func:`recorded`): tile, action, place, conversations with their utterances. What comes of it (who is at a
-place, visits, meetings) is left to the rules of the TBox ``village``, so that a fork derives it by the very
-same rules.
+The tick before the first step holds the personas and places (tick 0 if the first step is 0). Later ticks hold
+the record (:func:`recorded`): tiles, actions, places, and conversations with their utterances. Rules of the
+TBox ``village`` derive the rest (who is at a place, visits, meetings), so that a fork derives it by the same
+rules.
 
-Where a persona is has to be read off, for a record names the place of the action and a persona may still be
-on its way there. Tiles tell: where somebody stood still during an action in an arena, the tile belongs to it
-(:func:`arenas`); on a tile of no known arena a persona is still where it was while its action is there or it
-talks, and else on its way.
+A record names the place of a persona's action, but the persona may still be on its way there. So its place
+follows from tiles: a tile on which somebody stood still during an action in an arena belongs to that arena
+(:func:`arenas`). On a tile of no known arena, a persona is still at its last place while its action is there
+or it talks; otherwise it is on its way.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Place = Arena | None
 
 
 class Conversation(NamedTuple):
-    """A conversation as personas' records hold it: who, from which step to which, and what was said.
+    """A conversation in the records of its talkers: its first step, its end and its utterances.
 
     >>> Conversation(7, {"Ann": 9, "Bo": 9}, (("Ann", "Hello"),)).iri
     'urn:village:conversation:7:ann:bo'
@@ -51,19 +51,17 @@ class Conversation(NamedTuple):
 
     start: int
     ends: Mapping[str, int | None]
-    """Each talker, and the step from which its record holds it no more; ``None`` where that is past the
-    file's end.
-    """
+    """By talker, the first step at which its record lacks the conversation; ``None`` if the file has none."""
     chat: Chat
 
     @property
     def talkers(self) -> list[str]:
-        """The speakers, sorted."""
+        """The personas whose records hold the conversation, sorted."""
         return sorted(self.ends)
 
     @property
     def iri(self) -> str:
-        """Its name: the step at which it begins, and who hold it."""
+        """Its name, from its first step and its talkers."""
         return ":".join((f"{ENTITY}conversation:{self.start}", *map(slug, self.talkers)))
 
 
@@ -86,7 +84,7 @@ def entity(name: str) -> str:
 
 
 def place(address: Sequence[str]) -> str:
-    """The IRI of a place, in brackets; the world's own name is left out of those within it.
+    """The IRI of a place, in brackets; it leaves out the world's name.
 
     >>> place(("the Ville", "Hobbs Cafe", "cafe")), place(("the Ville",))
     ('<urn:village:place:hobbs-cafe:cafe>', '<urn:village:place>')
@@ -95,7 +93,7 @@ def place(address: Sequence[str]) -> str:
 
 
 def movement_log(movements: Movements) -> EventLog:
-    """The event log of a movement file: what it records, and what the village's rules make of that.
+    """The event log of a movement file: its records, and the facts that the village's rules derive from them.
 
     Raises:
         FormatError: two names of the file would have one IRI.
@@ -112,7 +110,7 @@ def movement_log(movements: Movements) -> EventLog:
 
 
 def recorded(movements: Movements, box: TBox) -> EventLog:
-    """The record alone, before any rule; ``box`` says who of the personas belong together.
+    """The log of the records alone, before any rule; ``box`` has the relations between personas.
 
     Errors as :func:`movement_log`.
     """
@@ -128,8 +126,7 @@ def recorded(movements: Movements, box: TBox) -> EventLog:
 
 
 def conversations(movements: Movements) -> list[Conversation]:
-    """The conversations of a movement file, by the step at which they begin; records of one text that overlap
-    are one.
+    """The conversations of a movement file, by first step; overlapping records of the same text are one.
 
     >>> ann = Activity((1, 1), "", "chatting @ <persona> Bo", (("Ann", "Hello"),))
     >>> conversations(Movements({7: {"Ann": ann}}, ("Ann",)))
@@ -164,8 +161,8 @@ def arenas(movements: Movements) -> dict[Tile, Arena]:
     """The arena of each tile on which somebody stood still during an action there, or passed between two such
     tiles of one arena.
 
-    A tile for which two arenas speak has none. A walk during one action takes the shortest way: it does not
-    leave an arena to come back.
+    A tile with evidence for two arenas is left out. A walk during one action takes the shortest way, so it
+    does not leave an arena and come back.
 
     >>> reading, there = "reading @ the Ville:Hobbs Cafe:cafe:table", (72, 14)
     >>> still = {7: {"Ann": Activity(there, "", reading, None)}, 8: {}}
@@ -184,11 +181,11 @@ def arenas(movements: Movements) -> dict[Tile, Arena]:
             if stood[walk[start]] == stood[walk[stop]]:
                 for tile in walk[start + 1 : stop]:
                     passed[tile] |= stood[walk[start]]
-    return {tile: min(arenas) for tile, arenas in (passed | stood).items() if len(arenas) == 1}
+    return {tile: min(claims) for tile, claims in (passed | stood).items() if len(claims) == 1}
 
 
 def _walks(movements: Movements) -> Iterator[list[Tile]]:
-    """The tiles of each persona during each action, in the order of its steps."""
+    """The tiles of each persona during each action, in order, from the last tile of the previous action."""
     for persona in movements.personas:
         walk: list[Tile] = []
         action = None
@@ -203,7 +200,7 @@ def _walks(movements: Movements) -> Iterator[list[Tile]]:
 
 
 def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Activity | None, Activity]]]]:
-    """Every step with the record before it and at it of each persona met so far, sorted by name."""
+    """For every step, the previous and the current record of each persona that has one, sorted by name."""
     current: dict[str, Activity] = {}
     for step, records in movements.steps.items():
         now = {**current, **records}
@@ -212,6 +209,7 @@ def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Activi
 
 
 def _check(movements: Movements) -> None:
+    """Refuse a name whose IRI is taken."""
     names = {name: name for name in ("place", "recording")}
     for name in movements.personas:
         if slug(name) in names:
@@ -225,23 +223,23 @@ def _check(movements: Movements) -> None:
 
 
 def _opening(movements: Movements, box: TBox) -> Iterator[Line]:
-    """The tick before the first step: who and what there is."""
+    """The lines before the first step: the recording, the personas with their relations, and the places."""
     people = {ox.NamedNode(ENTITY + slug(name)) for name in movements.personas}
-    lines = [_a(RECORDING, "Recording")]
+    lines = [_typed(RECORDING, "Recording")]
     for name in movements.personas:
-        lines += _called(entity(name), "Persona", name)
+        lines += _labelled(entity(name), "Persona", name)
     records = (record for records in movements.steps.values() for record in records.values())
     known = {record.address for record in records if record.address}
-    for address in sorted({whole[:depth] for whole in known for depth in range(1, len(whole) + 1)}):
-        lines += _called(place(address), "Place", ", ".join(address[1:] or address))
+    for address in sorted({full[:depth] for full in known for depth in range(1, len(full) + 1)}):
+        lines += _labelled(place(address), "Place", ", ".join(address[1:] or address))
         if len(address) > 1:
-            lines.append(_is(place(address), "within", place(address[:-1])))
+            lines.append(_fact(place(address), "within", place(address[:-1])))
     lines += sorted(f"{quad}" for quad in box.quads if quad.subject in people and quad.object in people)
-    return _at(max(0, min(movements.steps) - 1), lines)
+    return _inserted(max(0, min(movements.steps) - 1), lines)
 
 
 def _records(movements: Movements) -> Iterator[Line]:
-    """The records' facts, each where it changes."""
+    """The facts of the records, retracted and inserted at the step at which they change."""
     tiles = arenas(movements)
     places: dict[str, Place] = {}
     facts: dict[str, dict[str, str]] = {}
@@ -265,43 +263,43 @@ def _records(movements: Movements) -> Iterator[Line]:
             for name in changed:
                 for op, values in (("D", old), ("A", new)):
                     if name in values:
-                        yield step, f"{op} {_is(entity(persona), name, values[name])} ."
+                        yield step, f"{op} {_fact(entity(persona), name, values[name])} ."
 
 
 def _talk(talk: Conversation) -> Iterator[Line]:
-    """A conversation: who holds it, all that is said at the step where it begins, and its end."""
+    """The facts of a conversation: talkers and all utterances at its first step, and each talker's end."""
     node, tick = f"<{talk.iri}>", _integer(talk.start)
-    lines = [_a(node, "Conversation"), _is(node, "tick", tick)]
+    lines = [_typed(node, "Conversation"), _fact(node, "tick", tick)]
     for name in talk.talkers:
-        lines += (_is(node, "talker", entity(name)), _is(entity(name), "engagedIn", node))
+        lines += (_fact(node, "talker", entity(name)), _fact(entity(name), "engagedIn", node))
     for number, (speaker, words) in enumerate(talk.chat):
         utterance = f"<{talk.iri}:{number}>"
-        lines += (_a(utterance, "Utterance"), _is(utterance, "tick", tick), _is(utterance, "partOf", node))
-        lines += (_is(utterance, "number", _integer(number)), _is(utterance, "speaker", entity(speaker)))
-        lines += (_is(utterance, "words", _text(words)),)
-    yield from _at(talk.start, lines)
+        lines += (_typed(utterance, "Utterance"), _fact(utterance, "tick", tick))
+        lines += (_fact(utterance, "partOf", node), _fact(utterance, "number", _integer(number)))
+        lines += (_fact(utterance, "speaker", entity(speaker)), _fact(utterance, "words", _text(words)))
+    yield from _inserted(talk.start, lines)
     for name, end in sorted(talk.ends.items()):
         if end is not None:
-            yield end, f"D {_is(entity(name), 'engagedIn', node)} ."
+            yield end, f"D {_fact(entity(name), 'engagedIn', node)} ."
 
 
 # Terms
 
 
-def _at(tick: int, lines: Iterable[str]) -> Iterator[Line]:
+def _inserted(tick: int, lines: Iterable[str]) -> Iterator[Line]:
     return ((tick, f"A {line} .") for line in lines)
 
 
-def _is(subject: str, name: str, value: str) -> str:
+def _fact(subject: str, name: str, value: str) -> str:
     return f"{subject} <{NAMESPACE}{name}> {value}"
 
 
-def _a(subject: str, kind: str) -> str:
+def _typed(subject: str, kind: str) -> str:
     return f"{subject} {RDF_TYPE} <{NAMESPACE}{kind}>"
 
 
-def _called(subject: str, kind: str, words: str) -> tuple[str, str]:
-    return _a(subject, kind), f"{subject} {RDFS_LABEL} {_text(words)}"
+def _labelled(subject: str, kind: str, words: str) -> tuple[str, str]:
+    return _typed(subject, kind), f"{subject} {RDFS_LABEL} {_text(words)}"
 
 
 def _text(words: str) -> str:

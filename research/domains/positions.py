@@ -28,7 +28,7 @@ have 2.7 or more, the latter none.
 """
 _LAUNCH = 2.7, 3.0
 """The speeds at frame 0 of all bodies that move then, in view or not, in the annotations (units/s)."""
-_ROUNDS = 4  # in which a speed and the slowing that belongs to it settle
+_ROUNDS = 4  # after these, a speed and its slowing agree
 
 
 class State(NamedTuple):
@@ -121,7 +121,7 @@ class Watched:
         return glide(near, frame, self.shape, self._law, None if place else _LAUNCH)
 
     def poses(self, frames: Iterable[int]) -> list[format.Posed]:
-        """The poses at those of some frames in which the body is in view and positions show its state.
+        """The poses at those frames at which the body is in view and positions show its state.
 
         Positions do not show the yaw and spin of a cube: both are 0.
         """
@@ -136,6 +136,7 @@ class Watched:
     def _ends(self, place: int) -> list[format.Sampled]:
         """The positions in which a flight begins and ends, by the flights before and after it."""
         ends: list[format.Sampled] = []
+        # Flight n ends with hit n, so the hit before this flight has the number of the flight before.
         for other, hit in ((place - 1, place - 1), (place + 1, place)):
             if 0 <= hit < len(self.hits) and len(self._flights[other]) > 1:
                 frame = self.hits[hit]

@@ -1,9 +1,9 @@
 """Answer from every log that a scene may have, weighted by its probability.
 
 The most probable log is one guess, but the doubtful events are known. A world fixes each of them, and its
-weight is the product of their chances. Each question is put to every world that matters. If its program
-cannot run in a world, the question presupposes an event that did not happen there, and that world is left
-out, as a listener would. So an answer's probability is conditional on the question's presuppositions.
+weight is the product of their chances. Each question is put to every world. If its program cannot run in a
+world, the question presupposes an event that did not happen there, and that world is left out. So an answer's
+probability is conditional on the question's presuppositions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from substrate.domains.rows import ChoiceRow, Row
 THRESHOLD = 0.5
 """Probability from which an event is in the most probable log."""
 SURE = 0.98
-"""Probability from which an event is in every world; below one minus this, it is in none."""
+"""Probability from which an event is in every world; up to one minus this, it is in none."""
 MOST = 64
 """The most worlds of a scene, by default: the six most doubtful events each happen or not."""
 _DIGITS = 4
@@ -65,7 +65,7 @@ class PossibleWorld(NamedTuple):
     events: format.SceneEvents
 
 
-class _Said(msgspec.Struct):
+class _RecordedEvent(msgspec.Struct):
     """An event of a record; only entries and exits have a ``type``."""
 
     frame: Whole
@@ -75,9 +75,9 @@ class _Said(msgspec.Struct):
 
 
 class _Record(msgspec.Struct):
-    in_outs: list[_Said]
-    collisions: list[_Said]
-    doubtful: list[_Said] = []
+    in_outs: list[_RecordedEvent]
+    collisions: list[_RecordedEvent]
+    doubtful: list[_RecordedEvent] = []
 
 
 _records = msgspec.json.Decoder(_Record)
@@ -132,6 +132,7 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     [0.75, 0.25]
     """
     events = sorted(scene.events, key=lambda event: (event.frame, not event.kind, event.who, event.kind))
+    # n doubtful events make 2ⁿ worlds.
     doubtful = sorted(
         (event for event in events if 1 - SURE < event.probability < SURE),
         key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
@@ -158,17 +159,17 @@ def _with(scene: PossibleScene, events: Iterable[PossibleEvent]) -> format.Scene
 
 
 class Answers:
-    """The answer of each world to a program, or the error that left it without one."""
+    """Each world's weight, and its answer to a program or the error that left it without one."""
 
     def __init__(self, answers: Sequence[tuple[float, str | ProgramError]]) -> None:
         self.answers = answers
-        self.spoken = sum(weight for weight, answer in answers if isinstance(answer, str))
+        self.answered = sum(weight for weight, answer in answers if isinstance(answer, str))
 
     @classmethod
-    def to(cls, program: Sequence[str], made: Iterable[tuple[float, World]]) -> Answers:
-        """The answers of possible worlds to a program."""
+    def to(cls, program: Sequence[str], weighted: Iterable[tuple[float, World]]) -> Answers:
+        """The answers of weighted worlds to a program."""
         answers: list[tuple[float, str | ProgramError]] = []
-        for weight, world in made:
+        for weight, world in weighted:
             try:
                 answers.append((weight, run(program, world)))
             except ProgramError as error:
@@ -187,7 +188,7 @@ class Answers:
 
     def probability(self, answer: str) -> float | msgspec.UnsetType:
         """The share of worlds that give an answer, among those in which the program runs."""
-        return round(self.weight(answer) / self.spoken, _DIGITS) if self.spoken else msgspec.UNSET
+        return round(self.weight(answer) / self.answered, _DIGITS) if self.answered else msgspec.UNSET
 
 
 def answer_possible(
@@ -199,23 +200,25 @@ def answer_possible(
 ) -> Iterator[Row]:
     """Answer each question about a scene with one row, from its possible worlds, with probabilities.
 
-    A multiple-choice row's probability is that of all its answers together, given what each presupposes.
+    A multiple-choice row's probability is that of all its answers at once, among worlds in which the program
+    of each choice runs.
     """
-    made = [(world.weight, Scene(tracked_log(world.events))) for world in worlds(scene, most)]
-    asked = _AskedWorlds([(weight, World.of(scene, parameters)) for weight, scene in made])
-    digest = made[0][1].log.digest
+    scenes = [(world.weight, Scene(tracked_log(world.events))) for world in worlds(scene, most)]
+    possible = _PossibleWorlds([(weight, World.of(scene, parameters)) for weight, scene in scenes])
+    digest = scenes[0][1].log.digest
     common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": digest}
     for question in sorted(questions, key=lambda question: question.question_id):
         place = {**common, "subset": question.question_type, "question": question.question_id}
         if not question.choices:
-            answers = asked.answers(question.program)
+            answers = possible.answers(question.program)
             row = Row(
-                **place, **judged(lambda answers=answers: _given(answers.best), question.answer, str.__eq__)
+                **place,
+                **judged(lambda answers=answers: _or_raise(answers.best), question.answer, str.__eq__),
             )
-            yield replace(row, probability=answers.probability(row.predicted)) if answers.spoken else row
+            yield replace(row, probability=answers.probability(row.predicted)) if answers.answered else row
             continue
         choices = in_order(question.choices)
-        of_each = [asked.answers(choice_program(question.program, choice)) for choice in choices]
+        of_each = [possible.answers(choice_program(question.program, choice)) for choice in choices]
         row = Row(**place, **judged_choices(choices, [answers.best for answers in of_each]))
         rows: list[ChoiceRow] = []
         for choice, answers in zip(row.choices or (), of_each, strict=True):
@@ -223,9 +226,11 @@ def answer_possible(
         yield replace(row, choices=rows, probability=_of_all(of_each))
 
 
-class _AskedWorlds:
-    """The possible worlds of a scene, ready for questions; where a program imagines what was not filmed from
-    tracked positions, each under some draws of the tracker's errors, at least :data:`VOTERS` together.
+class _PossibleWorlds:
+    """The possible worlds of a scene, ready for questions.
+
+    A program that simulates from tracked positions is put to several draws of the tracker's errors in each
+    world, at least :data:`VOTERS` in all.
     """
 
     def __init__(self, plain: Sequence[tuple[float, World]]) -> None:
@@ -239,7 +244,7 @@ class _AskedWorlds:
 
     @cached_property
     def _drawn(self) -> Sequence[tuple[float, World]]:
-        draws = -(-VOTERS // len(self._plain))
+        draws = -(-VOTERS // len(self._plain))  # rounded up
         return [
             (weight / draws, World(drawn, parameters))
             for weight, (scene, parameters) in self._plain
@@ -247,7 +252,7 @@ class _AskedWorlds:
         ]
 
 
-def _given(answer: str | ProgramError) -> str:
+def _or_raise(answer: str | ProgramError) -> str:
     if isinstance(answer, ProgramError):
         raise answer
     return answer

@@ -8,10 +8,10 @@ ratios best; if the ratios leave a choice, the mass is the lighter.
 Each body's acceleration is fitted, frame by frame, by a force of each other body that falls with the square
 of the distance, and by dry friction and drag along its own path. Friction and drag have one fitted strength
 per object, so the fit assumes nothing about the ground. A pair repels (same charge) or attracts (opposite) if
-one body clearly shows it and the other, if measured, does not contradict it. The charges that fit all forces
-best are taken, with the unclear ones.
-Charges have no absolute sign: the first charged object counts as positive. Two charges also give their
-mass ratio, which needs no contact.
+one body clearly shows it and the other, if measured, does not contradict it. The charges are those that fit
+all forces best, unclear forces included.
+Charges have no absolute sign: the first charged object counts as positive. Two charged bodies also show their
+mass ratio without a contact.
 
 Each mass and charge has a probability: the share of all combinations that agree with it, weighed by how
 likely the evidence makes them.
@@ -228,6 +228,7 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
                 for other in others[video]
             ]
             for axis in (0, 1):
+                # The last two columns are friction, and drag with its linear and its quadratic part.
                 row = [0.0] * len(columns) + [-velocity[axis] / speed, -velocity[axis] * (1 + speed)]
                 for place, push in pushes:
                     row[place] = push[axis]
@@ -237,8 +238,8 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
     matrix, target = np.array(rows), np.array(seen)
     inverse = np.linalg.pinv(matrix.T @ matrix)
     solution = inverse @ matrix.T @ target
-    left = target - matrix @ solution
-    spread = max(float(left @ left) / max(len(seen) - matrix.shape[1], 1), 1e-6)
+    residual = target - matrix @ solution
+    spread = max(float(residual @ residual) / max(len(seen) - matrix.shape[1], 1), 1e-6)
     errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * spread)
     return {
         (video, other): _Force(float(solution[place]), float(errors[place]), frames[video])
@@ -286,12 +287,13 @@ def _force(push: _Push) -> Sighting | None:
         return None
     frames = sorted({frame for force in clear for frame in force.frames})
     ratio = on_second.size / on_first.size if on_first and on_second and len(clear) == 2 else None
+    # A force of 100 standard errors has the full weight 1.
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
     return Sighting("DistantForce", video, *pair, frames[0], frames[-1], weight=min(weight, 1.0), ratio=ratio)
 
 
 def _with_strength(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sighting:
-    """The evidence with the strength that a body of mass 1 would show."""
+    """The evidence with the strength that a body of mass 1 would show, by the more exact clear force."""
     sides = [
         (force.error, force.size * masses[number])
         for force, number in zip((push.on_first, push.on_second), push.pair, strict=True)
@@ -357,6 +359,7 @@ def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[i
             _fit_of(charge[a] * charge[b], (on_first, masses[a]), (on_second, masses[b]))
             for _, (a, b), on_first, on_second in pushes
         )
+        # The combination counts for its mirror image too: its prior is doubled if anything is charged.
         prior = math.fsum(math.log(CHARGE_PRIOR[value]) for value in chosen) + math.log(2) * bool(charged)
         # A single charge exerts no force that a film could show.
         unseen = len(set(combinations(charged, 2)) - interacting) + (len(charged) == 1)
@@ -365,7 +368,7 @@ def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[i
     total = math.fsum(math.exp(weight - weights[best]) for weight in weights.values())
     probability = dict.fromkeys(numbers, 0.0)
     for chosen, weight in weights.items():
-        # If the first charged objects of two worlds differ, compare the signs that agree better.
+        # Signs are known up to a common one: compare with the one that agrees better with the best.
         agreement = sum(value * likeliest for value, likeliest in zip(chosen, best, strict=True))
         for number, value, likeliest in zip(numbers, chosen, best, strict=True):
             if (value if agreement >= 0 else -value) == likeliest:

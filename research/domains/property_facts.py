@@ -21,16 +21,16 @@ def hidden(target: Target) -> Iterator[Spelled]:
     def fact(subject: str, name: str, value: str) -> Spelled:
         return Spelled(0, Op.INSERT, f"<{subject}> <{NAMESPACE}{name}> {value}")
 
-    told: tuple[tuple[str, Mapping[int, float], Callable[[Any], str]], ...] = (
+    properties: tuple[tuple[str, Mapping[int, float], Callable[[Any], str]], ...] = (
         ("mass", inferred.masses, _integer),
         ("charge", inferred.charges, _integer),
         # Four digits: the probability is no more precise.
         ("massProbability", inferred.mass_probability, lambda value: _double(round(value, 4))),
         ("chargeProbability", inferred.charge_probability, lambda value: _double(round(value, 4))),
     )
-    for name, values, spelled in told:
+    for name, values, spell in properties:
         for number, value in sorted(values.items()):
-            yield fact(f"{scene}:object:{number}", name, spelled(value))
+            yield fact(f"{scene}:object:{number}", name, spell(value))
     if inferred.strength:
         yield fact(scene, "strength", _double(inferred.strength))
     for number, evidence in enumerate(inferred.evidence):

@@ -125,7 +125,7 @@ def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[
 
 def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float) -> list[Body]:
     """The bodies with their velocities after one frame of push and pull."""
-    rows = {body.id: [body.vx, body.vy] for body in bodies}
+    velocities = {body.id: [body.vx, body.vy] for body in bodies}
     by_id = {body.id: body for body in bodies}
     for a, b in combinations(by_id.values(), 2):
         product = charges.get(a.id, 0) * charges.get(b.id, 0)
@@ -135,9 +135,9 @@ def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float)
             continue
         impulse = SECONDS_PER_FRAME * strength * product / (max(distance, NEAREST) ** 2 * distance)
         for body, sign in ((a, 1), (b, -1)):
-            rows[body.id][0] += sign * impulse * dx / body.mass
-            rows[body.id][1] += sign * impulse * dy / body.mass
-    return [replace(body, vx=rows[body.id][0], vy=rows[body.id][1]) for body in by_id.values()]
+            velocities[body.id][0] += sign * impulse * dx / body.mass
+            velocities[body.id][1] += sign * impulse * dy / body.mass
+    return [replace(body, vx=velocities[body.id][0], vy=velocities[body.id][1]) for body in by_id.values()]
 
 
 SIMULATED = Simulated()

@@ -36,11 +36,11 @@ REPLIES = "replies"
 """The metadata keys of a sample's replies, arm A's first."""
 
 
-def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
+def registered(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
     """Register a function as `substrate/NAME`, wherever its module lies and however that is installed.
 
-    Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
-    it tells none.
+    Inspect adds the name of a function's package to the name, if it finds one. It finds none for a function
+    that claims to be one of Python's built-ins.
     """
 
     def named(function: Callable[..., Any]) -> Any:
@@ -50,15 +50,15 @@ def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., A
     return named
 
 
-@ours(task)
+@registered(task)
 def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20) -> Any:
     """Twin-EventLog: does a memory stay consistent under intervention?
 
     Args:
-        specs: a file of specifications with gold; they are generated unless given.
-        count: how many, a fair sample; Inspect reads them all before it applies its own limit, so that
-            ``-T count=10`` is the quick way to a few.
-        seed: what they are generated from; a new seed is a new test that nobody has seen.
+        specs: a file of specifications with gold; without one they are generated.
+        count: the number of generated specifications, a fair sample. Inspect makes them all before it applies
+            its own limit, so ``-T count=10`` is the quick way to a few.
+        seed: the seed of generated specifications; a new seed gives a test that nobody has seen.
     """
     graded = _read(Path(specs)) if specs else _generated(count, seed)
     return Task(
@@ -92,7 +92,7 @@ def _sample(spec: Spec, gold: Gold) -> Any:
     requests = {arm: request(spec, arm) for arm in spec.arms}
     return Sample(
         id=spec.spec,
-        # Inspect shows this of a sample; the solver asks each arm by itself, and the gold stays out of both.
+        # Only shown by Inspect: the solver sends the messages of each arm. Neither contains the gold.
         input=requests["b"].messages[-1].text,
         target=list(gold.answers),
         metadata={
@@ -104,9 +104,9 @@ def _sample(spec: Spec, gold: Gold) -> Any:
     )
 
 
-@ours(solver)
+@registered(solver)
 def each_arm() -> Any:
-    """Ask the model of each arm, in a conversation of its own."""
+    """Ask the model about each arm, in a separate conversation."""
 
     async def solve(state: Any, generate: Any) -> Any:
         model, replies = get_model(), list[str]()
@@ -143,7 +143,7 @@ UNREADABLE = "unreadable"
 """The share of a specification's replies that could not be read; they count as wrong."""
 
 
-@ours(
+@registered(
     scorer,
     metrics={
         metric: [accuracy(), stderr(), grouped(accuracy(), "linkage", all=False)]
@@ -173,7 +173,7 @@ class Judged(Hooks):
         return Path(sys.argv[0]).stem == "inspect"
 
     async def on_run_end(self, data: Any) -> None:
-        """End the command where nothing was judged, once Inspect has written its logs."""
+        """End the command with an error if a task judged no sample, after Inspect has written its logs."""
         if data.exception or data.eval_set_id:
             return
         for log in data.logs:

@@ -29,7 +29,7 @@ _SKIPPED = frozenset({"Cite", "Code", "Image", "Link", "RawInline"})
 
 
 class Meaning(NamedTuple):
-    """A number that a printed figure may be, and what stands here beside it, each as text."""
+    """A number that a printed figure may be, with our value of it, its method and its page in the report."""
 
     name: str
     ours: str
@@ -47,18 +47,18 @@ class Printed:
     meanings: list[Meaning] = field(default_factory=list)
 
 
-Look = Callable[[str], Meaning]
-"""The number here beside one of the paper, by its name."""
+LookUp = Callable[[str], Meaning]
+"""Finds the meaning of a figure, by a number's name."""
 
 
-def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[Printed]:
+def write_paper(source: Path, out: Path, known: Published, look: LookUp) -> list[Printed]:
     """Write a paper as ``index.html`` in a folder, and give its figures in the order of the text.
 
     Args:
         source: a TeX file.
         out: a folder; made where it is absent.
         known: the published figures, each with the places where the paper prints it.
-        look: what stands here beside a number.
+        look: finds our value of a number.
 
     Raises:
         FormatError: pandoc cannot read the source.
@@ -95,7 +95,7 @@ def _read(source: Path) -> dict[str, Any]:
 class _Reader:
     """A walk over a document that turns its figures into links."""
 
-    def __init__(self, known: Published, look: Look, folder: Path) -> None:
+    def __init__(self, known: Published, look: LookUp, folder: Path) -> None:
         self.look, self.folder = look, folder
         self.figures: list[Printed] = []
         plain = sorted((passage.replace("$", "") for passage in known.no_results), key=len, reverse=True)

@@ -2,8 +2,8 @@
 
 A cell is quoted from a publication, or derived from a number; a number is derived from its score's file. A
 stage generated a file; it used files and parameters, with its code as plan. The output does not depend on
-when or where it is made. ``prov.ttl.j2`` writes these statements in any order, with repeats. The stage that
-:func:`prov_stage` declares writes them of all numbers.
+when or where it is made. ``prov.ttl.j2`` writes these statements in any order, with repeats;
+:func:`write_prov` sorts them. The stage that :func:`prov_stage` declares writes them for all numbers.
 
 https://www.w3.org/TR/prov-o/
 """
@@ -47,11 +47,11 @@ def file_iri(path: str) -> str:
     return f"{BASE}file:{quote(path)}"
 
 
-def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
+def write_prov(lineage: Lineage, traces: Iterable[Trace], path: Path) -> None:
     """Write traces as Turtle; equal traces give equal bytes."""
-    ways = list(ways)
-    steps = {step.stage: step for way in ways for step in way.steps}
-    paths = {path for step in steps.values() for path in (*step.inputs, *step.outs)}
+    traces = list(traces)
+    steps = {step.stage: step for trace in traces for step in trace.steps}
+    files = {file for step in steps.values() for file in (*step.inputs, *step.outs)}
     template = text_template(
         __file__,
         "prov.ttl.j2",
@@ -66,11 +66,11 @@ def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
         prefixes=PREFIXES,
         agent=AGENT,
         version=version("event-graph-substrate"),
-        ways=ways,
+        traces=traces,
         profile=lineage.workspace.settings.profile,
         steps=steps.values(),
-        folders={path for path in paths if lineage.workspace.path(path).is_dir()},
-        sources={source.file.path: source for way in ways for source in way.sources}.values(),
+        folders={file for file in files if lineage.workspace.path(file).is_dir()},
+        sources={source.file.path: source for trace in traces for source in trace.sources}.values(),
     )
     triples = {quad.triple for quad in ox.parse(text, ox.RdfFormat.TURTLE)}
     turtle = ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
@@ -101,6 +101,7 @@ def make_provenance(
     stages = {stage.name: stage for stage in described}
     lineage = Lineage(workspace, stages)
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
-    ways = [trace_number(lineage, number, rows=False) for number in numbers]
-    write_prov(lineage, ways, prov)
-    return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}
+    traces = [trace_number(lineage, number, rows=False) for number in numbers]
+    write_prov(lineage, traces, prov)
+    problems = sorted({problem for trace in traces for problem in trace.problems})
+    return {"numbers": len(traces), "problems": problems}

@@ -1,4 +1,4 @@
-"""The specifications of Twin-EventLog that an evaluation asks: a fair sample, not the first so many."""
+"""The specifications of Twin-EventLog that an evaluation asks about: a fair sample, not the first ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ WHOLE = 500
 
 
 def sampled(count: int, seed: int) -> Iterator[Graded]:
-    """So many specifications with their gold, each linkage and each gold in its share.
+    """A sample of specifications with their gold, in which each linkage and each gold has its share.
 
     With one seed a smaller sample is the beginning of a larger one; the platform's baselines ask the same.
 
     Args:
-        count: how many; drawn from :data:`WHOLE`, or from as many if more are wanted.
-        seed: it generates the specifications, and chooses among them.
+        count: the number of specifications, drawn from :data:`WHOLE`, or from ``count`` if that is more.
+        seed: the seed that generates the specifications and chooses among them.
 
     >>> [(spec.spec, spec.linkage, spec.gold.a) for spec in sampled(2, 20)]
     [(216, 'control', 'yes'), (171, 'control', 'no')]

@@ -1,4 +1,4 @@
-"""Change the generator's fitted contact constants, to make worlds that nothing here was built for."""
+"""Change the generator's fitted contact constants, to make worlds with physics that no code was fitted to."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _BY_DEPTH = 100
 
 
 class Recorded(Film):
-    """A video of which objects and events are known, and no speeds: nothing is asked about who moves."""
+    """A video with known objects and events and unknown speeds, so no question asks which objects move."""
 
     def __init__(self, real: format.SceneEvents) -> None:
         looks = Counter((o.color, o.material, o.shape) for o in real.objects)
@@ -53,13 +53,13 @@ class Recorded(Film):
             *(WorldEvent(move.type, who(format.in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
         self.events = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
-        self.end_is_clear = False
+        self.end_is_clear = False  # without speeds, nobody knows which objects move in the last frames
 
     def in_state(self, state: str, frame: int) -> None:
-        """Not known."""
+        """``None``: the speeds are not known."""
 
     def in_state_throughout(self, state: str) -> None:
-        """Not known."""
+        """``None``: the speeds are not known."""
 
     @property
     def names(self) -> Names:
@@ -68,7 +68,7 @@ class Recorded(Film):
 
     @cached_property
     def once(self) -> set[WorldEvent]:
-        """The events that a program can name: those that happen to their objects once."""
+        """The events that a program can name: no other event has the same type and objects."""
         times = Counter((event.type, event.objects) for event in self.events)
         return {event for event in self.events if times[event.type, event.objects] == 1}
 
@@ -106,9 +106,9 @@ def explanatory(real: format.SceneEvents, seed: int, *, sharing: bool = False) -
 
     Args:
         real: the video's true events.
-        seed: of the wording.
+        seed: the seed of the wording.
         sharing: whether the answers are those of a method that follows no chain: an earlier event is
-            responsible that shares an object with the one that is explained.
+            responsible if it shares an object with the collision.
     """
     film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
     names, depths = film.names, film.depths()
@@ -167,7 +167,7 @@ class Truths:
 
     Args:
         path: the file, as `answer --events` takes it.
-        seed: of the wording.
+        seed: the seed of the wording.
 
     Raises:
         FormatError: the file breaks its format, or two objects of a scene look alike.

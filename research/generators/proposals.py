@@ -39,10 +39,10 @@ _DOUBLE = 0.0008
 _MISS = 0.0005
 """Share of fully visible bodies that are missed: 0 of 41,939 were, but a few test the filter."""
 _SPLIT = 0.0005
-"""Share of silhouettes that are seen only in part: none were counted among fully visible bodies either."""
+"""Share of silhouettes whose upper part is not seen: none were counted, but a few test the filter."""
 _SHIFT, _GROWTH = 0.3, 0.012
 """Spread of a silhouette's place (pixels) and of its size (a share)."""
-_ROUND = [2 * pi * step / 28 for step in range(28)]
+_ROUND = [2 * pi * step / 28 for step in range(28)]  # angles (radians) at which a round surface is sampled
 
 
 def proposals(annotation: Annotation, seed: int) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _pixels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[tuple[float, fl
 def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The convex hull of points, in order (Andrew's monotone chain)."""
     ordered = sorted(set(points))
-    whole: list[tuple[float, float]] = []
+    hull: list[tuple[float, float]] = []
     for way in (ordered, ordered[::-1]):
         side: list[tuple[float, float]] = []
         for point in way:
@@ -183,8 +183,8 @@ def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
                     break
                 side.pop()
             side.append(point)
-        whole += side[:-1]
-    return whole
+        hull += side[:-1]
+    return hull
 
 
 def _jittered(outline: list[tuple[float, float]], random: Random) -> list[tuple[float, float]] | None:

@@ -69,7 +69,7 @@ _ASIDES = (
 )
 
 
-def told_anew(story: Story, lines: Iterable[Line]) -> Story:
+def with_lines(story: Story, lines: Iterable[Line]) -> Story:
     """A story with other lines, renumbered."""
     numbered = [
         Statement(number, number, line.text)
@@ -80,36 +80,35 @@ def told_anew(story: Story, lines: Iterable[Line]) -> Story:
     return Story(story.file, story.subset, story.split, story.scene, tuple(numbered))
 
 
-def takes_up(lines: Sequence[Line]) -> bool:
-    """Tell whether the next sentence uses a pronoun, so that no sentence may come before it."""
-    first = next((line.text for line in lines if isinstance(line, Statement)), "")
-    return bool(_PRONOUNS.search(first))
+def has_pronoun(line: Line) -> bool:
+    """Tell whether a line is a sentence with a pronoun, so that no aside may come before it."""
+    return isinstance(line, Statement) and bool(_PRONOUNS.search(line.text))
 
 
 def paraphrased(story: Story, rng: Random) -> Story:
     """The story with each sentence that fits a template reworded."""
 
-    def told(line: Line) -> Line:
+    def reworded(line: Line) -> Line:
         for pattern, templates in _PARAPHRASES if isinstance(line, Statement) else ():
             if match := re.fullmatch(pattern, line.text):
                 return Statement(line.id, line.line, match.expand(rng.choice(templates)))
         return line
 
-    return told_anew(story, map(told, story.lines))
+    return with_lines(story, map(reworded, story.lines))
 
 
 def distracted(story: Story, rng: Random) -> Story:
     """The story with added sentences about people, things and places that it does not mention."""
     lines: list[Line] = []
     for line in story.lines:
-        if rng.random() < 0.5 and not takes_up([line]):
+        if rng.random() < 0.5 and not has_pronoun(line):
             lines.append(Statement(0, 0, rng.choice(_ASIDES)))
         lines.append(line)
-    return told_anew(story, lines)
+    return with_lines(story, lines)
 
 
 def shortened(story: Story, share: float, rng: Random) -> Story:
     """The story without a share of its sentences."""
-    return told_anew(
+    return with_lines(
         story, (line for line in story.lines if isinstance(line, Question) or rng.random() >= share)
     )

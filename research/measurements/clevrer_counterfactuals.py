@@ -4,8 +4,8 @@
     python -m research.measurements.clevrer_counterfactuals --worked TRUE_EVENTS TRACKS
 
 Bullet moves the bodies from frame 0 without the object: a reference that shares no code with the planar
-engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three; `--worked` shows the
-first video of each kind on which two of them part.
+engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three methods; `--worked`
+shows the first video of each kind on which two of them differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from substrate.generators.clevrer import physics
 
 Pair = tuple[int, int]
 Verdicts = Mapping[str, tuple[bool, str]]
-"""By method: whether a pair collides without the object, and the ground of that."""
+"""By method: whether a pair collides without the object, and the verdict's ground."""
 
 
 def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, str]]:
@@ -44,7 +44,10 @@ def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, st
 
 
 def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
-    """The same on annotations, with the pipeline's own simulation, and Bullet from frame 0."""
+    """For every pair without every object that collides: whether it was filmed, and the methods' verdicts.
+
+    The methods are duality, partner rule, the pipeline's simulation, and Bullet from frame 0.
+    """
     for film in films:
         scene = Scene(annotation_log(film))
         names = sorted(thing.object_id for thing in film.object_property)
@@ -72,7 +75,7 @@ def by_bullet(film: Annotation, removed: int | None = None) -> set[Pair]:
 
 
 def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
-    """The agreement of two methods, for observed pairs and for pairs that were not."""
+    """Two tables: how often two methods agree, and by the simulation's ground how often the duality does."""
     count: Counter[tuple[str, str, bool, bool]] = Counter()
     grounds: Counter[tuple[bool, str, bool]] = Counter()
     for observed, verdicts in cases:
@@ -99,29 +102,29 @@ PARTED = {
     "the duality keeps what the simulation loses (C2 fails)": ("duality", "simulated", agreed.INDEPENDENT),
     "the simulation brings together what the video does not": ("partner", "simulated", agreed.NOT_FILMED),
 }
-"""Two methods that part, and on pairs of which kind."""
+"""By title: two methods that differ, and the kind of pairs on which they do."""
 
 
 def examples(events: Path, tracks: Path) -> Iterator[str]:
-    """Videos worked out: the first on which two methods part, one for each way in which they do."""
-    left = dict(PARTED)
+    """The first video for each of :data:`PARTED`, worked out."""
+    wanted = dict(PARTED)
     for case in agreed.cases({"test": events, "tracks": tracks}).each:
         scene = Scene(agreed.logs(case)[0].log)
         for imagined in agreed.imagined(scene):
-            for title, (first, second, kind) in list(left.items()):
-                if imagined.kind == kind and imagined.said[first] != imagined.said[second]:
-                    del left[title]
+            for title, (first, second, kind) in list(wanted.items()):
+                if imagined.kind == kind and imagined.verdicts[first] != imagined.verdicts[second]:
+                    del wanted[title]
                     yield f"\n{title}: video {case.scene}\n"
-                    yield from told(scene, imagined, first, second)
+                    yield from worked_lines(scene, imagined, first, second)
 
 
-def told(scene: Scene, imagined: agreed.Imagined, first: str, second: str) -> Iterator[str]:
-    """A pair without an object: what was filmed, what two methods say, and what the fork shows."""
+def worked_lines(scene: Scene, imagined: agreed.Imagined, first: str, second: str) -> Iterator[str]:
+    """A pair without an object: the filmed collisions, two methods' verdicts, and the fork's collisions."""
     thing = {n: f"the {o.color} {o.material} {o.shape}" for n, o in scene.objects.items()}
     pair = " and ".join(thing[number] for number in sorted(imagined.pair))
 
-    def collisions(of: Scene) -> str:
-        hits = (e for e in of.events if e.kind == "Collision")
+    def collisions(world: Scene) -> str:
+        hits = (e for e in world.events if e.kind == "Collision")
         return "; ".join(f"frame {e.frame}: {', '.join(thing[n] for n in sorted(e.objects))}" for e in hits)
 
     yield f"- without {thing[imagined.removed]}: do {pair} collide?"
@@ -132,7 +135,7 @@ def told(scene: Scene, imagined: agreed.Imagined, first: str, second: str) -> It
 
 def says(imagined: agreed.Imagined, method: str) -> str:
     """A method's verdict in a word."""
-    return "yes" if imagined.said[method] == agreed.CORRECT else "no"
+    return "yes" if imagined.verdicts[method] == agreed.CORRECT else "no"
 
 
 def main() -> int:

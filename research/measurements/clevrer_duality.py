@@ -2,12 +2,12 @@
 
     python -m research.measurements.clevrer_duality TRUE_EVENTS TRACKS [--every N]
 
-The program takes each object that collides out of each tracked scene. C2 fails where a filmed collision does
-not depend on the object and is gone without it; C3 where a pair collides that does not collide in the video.
-C4 fails where a filmed collision depends on the object, is not its own, and comes all the same.
+The program removes each colliding object from each tracked scene. C2 fails where a filmed collision does not
+depend on the object and is gone without it; C3 where a pair collides that does not collide in the video. C4
+fails where a filmed collision depends on the object, which is not in it, and still occurs.
 
 The simulation is no truth: beside each count stands how many of the failures happen in most of an ensemble of
-32 forks, and how many in nearly all. Each fork has poses and constants off by what they may be.
+32 forks, and how many in nearly all. Each fork draws other errors of its poses and constants.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Count how often the duality's conditions fail.")
     parser.add_argument("events", type=Path, help="true events of the tracked videos")
     parser.add_argument("tracks", type=Path, help="their trajectories")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth tracked scene alone")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="read only every Nth tracked scene")
     given = parser.parse_args()
     files = {"test": given.events, "tracks": given.tracks}
     count, scenes, worlds = Counter[tuple[str, str]](), 0, set[tuple[int, int]]()
@@ -53,7 +53,7 @@ def main() -> int:
             worlds.add((int(case.scene), imagined.removed))
             (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
             count[name, "n"] += 1
-            occurs = imagined.said["simulated"] == agreed.CORRECT
+            occurs = imagined.verdicts["simulated"] == agreed.CORRECT
             if occurs == (name == "C2"):
                 continue
             count[name, "fails"] += 1

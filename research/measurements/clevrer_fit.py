@@ -22,15 +22,15 @@ from substrate.generators.clevrer.measured import Measured
 from substrate.generators.clevrer.physics import slide
 
 _ACTORS = 4
-"""Objects numbered from here stand by: in 15,000 scenes none of them collides."""
+"""The number of actors: objects with this number or a higher one collide in none of 15,000 scenes."""
 _WINDOW = 6
-"""A collision is read alone where neither body has another within this many frames."""
+"""A collision is alone if neither body has another within this many frames."""
 _ENOUGH = 20
-"""Generated scenes from which a share is told."""
+"""The fewest generated scenes that determine a share."""
 
 
 def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequence[Annotation]) -> Measured:
-    """Everything, from clips of event records, clips with paths, and full annotations."""
+    """All constants, from clips of event records, clips with paths, and full annotations."""
     places = [
         clip.paths[name][0][1:]
         for clip in tracked
@@ -38,13 +38,13 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
         if clip.paths.get(name)
     ]
     return Measured(
-        objects=_sorted(len(clip.objects) for clip in recorded),
+        objects=_counts(len(clip.objects) for clip in recorded),
         shapes={
             shape: sum(thing.shape == shape for clip in recorded for thing in clip.objects)
             for shape in SHAPES
         },
         casts=_common(cast(clip) for clip in tracked if clip.of_type("collision")),
-        first=_sorted(
+        first=_counts(
             _bin(clip.of_type("collision")[0].frame) for clip in recorded if clip.of_type("collision")
         ),
         gaps=_gaps(tracked),
@@ -52,7 +52,7 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
         ring=_bounds([math.hypot(*start) for clip in tracked for start in _opening(clip)]),
         rest_x=_bounds([place[0] for place in places]),
         rest_y=_bounds([place[1] for place in places]),
-        apart=_bounds([gap for clip in tracked for gap in _gap(clip)])[0],
+        apart=_bounds([distance for clip in tracked for distance in _least_distance(clip)])[0],
         offset=round(2 * fmean(miss for clip in tracked for miss in _miss(clip)), 2),
         mass=round(
             math.sqrt(
@@ -67,7 +67,7 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
 
 
 def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Clip]) -> Measured:
-    """The same with the shares of scenes to keep, so that what is generated has the official numbers of
+    """The constants with the shares of scenes to keep, so that kept scenes have the official numbers of
     collisions and exits.
 
     Args:
@@ -89,7 +89,7 @@ def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Cli
 
 
 def _kept(before: Mapping[int, float], wanted: Counter[int], generated: Counter[int]) -> dict[int, float]:
-    """Shares by number, in proportion to what is wanted over what is made; 1 where that is largest."""
+    """The share to keep, by number of events: the old share times wanted over generated scenes, at most 1."""
     ratio = {
         number: before.get(number, 1.0) * wanted[number] / count
         for number, count in sorted(generated.items())
@@ -99,8 +99,8 @@ def _kept(before: Mapping[int, float], wanted: Counter[int], generated: Counter[
 
 
 def cast(clip: Clip) -> str:
-    """The actors in order: L launched, R at rest; small letters for those of the third on that nothing
-    touches in the video.
+    """The actors in order: L launched, R at rest; a small letter for a third or fourth one that touches
+    nothing in the video.
 
     >>> from substrate.domains.clevrer.format import CompactObject
     >>> things = tuple(CompactObject("red", "metal", "cube", number) for number in range(5))
@@ -199,7 +199,7 @@ def _resting(clip: Clip) -> dict[int, tuple[float, float]]:
     }
 
 
-def _gap(clip: Clip) -> Iterator[float]:
+def _least_distance(clip: Clip) -> Iterator[float]:
     """The least distance of two objects at rest."""
     places = list(_resting(clip).values())
     if len(places) > 1:
@@ -228,12 +228,12 @@ def _bin(frame: int) -> int:
     return frame // BIN * BIN
 
 
-def _sorted(values: Iterable[int]) -> dict[int, int]:
+def _counts(values: Iterable[int]) -> dict[int, int]:
     return dict(sorted(Counter(values).items()))
 
 
 def _common(values: Iterable[str]) -> dict[str, int]:
-    """Casts led by a launched actor, and met twice at least: the rest are faults of trackers."""
+    """The casts that a launched actor leads and that occur at least twice: others are a tracker's errors."""
     counted = Counter(values)
     return {
         value: count

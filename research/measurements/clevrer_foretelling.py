@@ -22,7 +22,7 @@ from research.domains.foretelling import predict
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import AT, Score, Watched, cast, halves, score, watch
+from research.domains.foretelling.from_trajectories import Score, Tracked, halves, outlooks_at, paired, score
 from research.domains.foretelling.sight import BELIEF, SIGHT, Belief
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
@@ -38,9 +38,9 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 
 
 def judged(
-    watched: Sequence[Watched],
+    tracked: Sequence[Tracked],
     at: int,
-    known: Sequence[predict.Outlook],
+    outlooks: Sequence[predict.Outlook],
     belief: Belief,
     past: Sequence[set[predict.Pair]] | None = None,
 ) -> list[tuple[float, bool]]:
@@ -49,11 +49,11 @@ def judged(
     ``past`` as in :func:`score`.
     """
     judgements: list[tuple[float, bool]] = []
-    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
-        met = w.met(at)
+    for k, (scene, evidence) in enumerate(zip(tracked, outlooks, strict=True)):
+        met = scene.met(at)
         chances = predict.believe(evidence, met if past is None else past[k], belief=belief)
-        truth = w.truth(at)
-        unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
+        truth = scene.truth(at)
+        unmet = (pair for pair in combinations(sorted(scene.seen(at)), 2) if pair not in met)
         judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
     return judgements
 
@@ -64,12 +64,14 @@ def brier(chances: Sequence[tuple[float, bool]]) -> float:
     >>> brier([(1.0, True), (0.5, False)])
     0.125
     """
-    return fmean((chance - came) ** 2 for chance, came in chances)
+    return fmean((chance - true) ** 2 for chance, true in chances)
 
 
 class Recovered(Struct, frozen=True):
-    """Collisions of annotated scenes, simulated from frame 0: how many there are, how many are found, and
-    in time, and how many never were.
+    """Counts of collisions in annotated scenes that are simulated from frame 0.
+
+    ``true`` are recorded, ``found`` are simulated too, ``close`` at about the same frame; ``extra`` are only
+    simulated.
     """
 
     true: int
@@ -96,8 +98,9 @@ def one_step_errors(film: Annotation, law: Law) -> list[float]:
 
 
 def far_errors(film: Annotation, law: Law, *, weighed: bool, frames: int = FAR) -> list[float]:
-    """The same ``frames`` frames after frame 0, for bodies that move by then; ``weighed`` with the masses the
-    video shows.
+    """Distance to the recorded place, ``frames`` frames after frame 0, of every body that has moved (units).
+
+    ``weighed``: with the masses that the video shows.
     """
     start, truth = bodies(film, 0, masses(film, law=law) if weighed else None), bodies(film, frames)
     moved = simulate(start, frames, law=law).final
@@ -113,7 +116,7 @@ def _away(a: Body, b: Body) -> float:
 
 
 def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Recovered:
-    """Recorded collisions against those simulated from frame 0."""
+    """Compare recorded collisions with those simulated from frame 0."""
     true = matched = close = extra = 0
     for film, law in pairs:
         recorded = {(min(c.object_ids), max(c.object_ids)): c.frame_id for c in film.collision}
@@ -128,14 +131,14 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
     return Recovered(true, matched, close, extra)
 
 
-def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[predict.Outlook]:
+def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[predict.Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
     outlooks: list[predict.Outlook] = []
-    for w in watched:
-        known = {thing.id: thing for thing in w.scene.objects}
+    for scene in tracked:
+        known = {thing.id: thing for thing in scene.motion.objects}
         here = [
-            (state.body, _mean_velocity(w, state.body, at, law))
-            for state in predict.states(known, w.seen(at), at)
+            (state.body, _mean_velocity(scene, state.body, at, law))
+            for state in predict.states(known, scene.seen(at), at)
             if state.trust != "new"
         ]
         close: predict.Votes = {}
@@ -152,40 +155,38 @@ def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[predic
     return outlooks
 
 
-def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, float]:
-    points = w.seen(at)[body.id]
+def _mean_velocity(scene: Tracked, body: Body, at: int, law: Law) -> tuple[float, float]:
+    points = scene.seen(at)[body.id]
     if len(points) < 2:
         return 0.0, 0.0
     (f0, x0, y0), (f1, x1, y1) = points[-2:]
     return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
 
 
-def hindsight(watched: Sequence[Watched], at: int) -> list[predict.Outlook]:
-    """A simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
+def hindsight(tracked: Sequence[Tracked], at: int) -> list[predict.Outlook]:
+    """A simulation from the states of the fit after the next seam, for bodies that nothing hits until then.
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
     outlooks: list[predict.Outlook] = []
-    for w in watched:
-        known = {thing.id: thing for thing in w.scene.objects}
+    for scene in tracked:
+        known = {thing.id: thing for thing in scene.motion.objects}
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
         start: list[Body] = []
-        for state in predict.states(known, w.seen(at), at):
-            then = estimate(
-                state.body.id,
-                state.body.shape,
-                [p for p in w.scene.trajectory[state.body.id] if p[0] >= later - SIGHT.interval],
-                later,
-            )
-            known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
-            start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
+        for state in predict.states(known, scene.seen(at), at):
+            name, points = state.body.id, scene.motion.trajectory[state.body.id]
+            points = [point for point in points if point[0] >= later - SIGHT.interval]
+            hindsight_state = estimate(name, state.body.shape, points, later)
+            start.append(state.body)
+            if hindsight_state and hindsight_state.trust != "new" and not scene.struck(name, at, later):
+                start[-1] = _rewound(hindsight_state.body, later - at)
         contacts = simulate(predict.separated(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
         outlooks.append(predict.Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
     return outlooks
 
 
 def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
-    """A free body, so many frames earlier."""
+    """A free body, some frames earlier."""
     x, y, vx, vy = body.x, body.y, body.vx, body.vy
     speed = hypot(vx, vy)
     for _ in range(frames * law.substeps if speed else 0):
@@ -195,66 +196,65 @@ def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
     return Body(body.id, body.shape, x, y, vx, vy)
 
 
-def set_off_unseen(w: Watched, pair: predict.Pair, at: int) -> bool:
+def set_off_unseen(scene: Tracked, pair: predict.Pair, at: int) -> bool:
     """Tell whether a pair's collision depends on an object that was not in view at ``at``, through any chain
     of collisions between.
     """
-    seen = w.seen(at)
-    when = next(c.frame for c in w.events.collisions if set(c.object) == set(pair))
+    seen = scene.seen(at)
+    when = next(c.frame for c in scene.events.collisions if set(c.object) == set(pair))
     chain = set(pair)
-    for c in sorted((c for c in w.events.collisions if at < c.frame <= when), key=lambda c: -c.frame):
+    for c in sorted((c for c in scene.events.collisions if at < c.frame <= when), key=lambda c: -c.frame):
         if chain & set(c.object):
             chain |= set(c.object)
     return not chain <= set(seen)
 
 
 AS_VOTED = Belief(share=1.0)
-"""Takes the vote as it is: a pair collides that does in half of the draws."""
+"""Takes the vote as it is: a pair is predicted to collide if it collides in half of the draws."""
 
 
-def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score, float]]:
-    """A row for each way to foretell, with its Brier score; all but the last are told which pairs met
-    by ``at``.
-    """
+def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, Score, float]]:
+    """A row for each way to predict, with its Brier score; all but the last know who met by ``at``."""
     frames = FRAMES - 1 - at
-    known = [{thing.id: thing for thing in w.scene.objects} for w in watched]
-    here = [predict.states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
-    once = [predict.outlook(estimates, frames, draws=1) for estimates in here]
-    many = cast(watched, at, LAW, SIGHT)
+    known = [{thing.id: thing for thing in scene.motion.objects} for scene in tracked]
+    states = [predict.states(k, scene.seen(at), at) for k, scene in zip(known, tracked, strict=True)]
+    once = [predict.outlook(estimates, frames, draws=1) for estimates in states]
+    many = outlooks_at(tracked, at, LAW, SIGHT)
     ways = (
-        ("straight lines, τ = 0.4", straight(watched, at), AS_VOTED),
+        ("straight lines, τ = 0.4", straight(tracked, at), AS_VOTED),
         ("one simulation", once, AS_VOTED),
         ("vote of simulations, half of them", many, AS_VOTED),
         ("vote, weighed", many, BELIEF),
-        ("(one simulation, states in hindsight)", hindsight(watched, at), AS_VOTED),
+        ("(one simulation, states in hindsight)", hindsight(tracked, at), AS_VOTED),
     )
     for name, outlooks, belief in ways:
-        yield name, score(watched, at, outlooks, belief), brier(judged(watched, at, outlooks, belief))
-    inferred = [predict.met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
-    scored = score(watched, at, many, BELIEF, inferred)
-    yield "vote, weighed, met pairs inferred", scored, brier(judged(watched, at, many, BELIEF, inferred))
+        yield name, score(tracked, at, outlooks, belief), brier(judged(tracked, at, outlooks, belief))
+    inferred = [predict.met_pairs(k, scene.seen(at)) for k, scene in zip(known, tracked, strict=True)]
+    scored = score(tracked, at, many, BELIEF, inferred)
+    yield "vote, weighed, met pairs inferred", scored, brier(judged(tracked, at, many, BELIEF, inferred))
 
 
 class Bin(Struct, frozen=True):
-    """Pairs of like probability: how many, their mean probability, and the share of them that collide."""
+    """Pairs of like probability: their number, their mean probability, and the share that collides."""
 
     pairs: int
-    said: float
-    came: float
+    probability: float
+    share: float
 
 
 def reliability(chances: Sequence[tuple[float, bool]], bins: int = 10) -> list[Bin]:
     """The pairs in bins of equal width by probability, empty ones left out.
 
     >>> reliability([(0.05, False), (0.95, True), (0.85, False), (0.95, True)], bins=2)
-    [Bin(pairs=1, said=0.05, came=0.0), Bin(pairs=3, said=0.9166666666666666, came=0.6666666666666666)]
+    [Bin(pairs=1, probability=0.05, share=0.0), Bin(pairs=3, probability=0.916666..., share=0.666666...)]
     """
     filled: list[Bin] = []
     for place in range(bins):
         here = [pair for pair in chances if min(int(pair[0] * bins), bins - 1) == place]
         if here:
-            mean, came = fmean(chance for chance, _ in here), fmean(came for _, came in here)
-            filled.append(Bin(len(here), mean, came))
+            filled.append(
+                Bin(len(here), fmean(chance for chance, _ in here), fmean(true for _, true in here))
+            )
     return filled
 
 
@@ -264,30 +264,30 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
     yield from _motion_report(films)
     if trajectories is None or events is None:
         return
-    watched = watch(read_trajectories(trajectories), read_scene_events(events))
-    for at in AT:
+    tracked = paired(read_trajectories(trajectories), read_scene_events(events))
+    for at in predict.AT:
         yield (
             f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with any |"
             "\n|---|---|---|---|---|---|---|---|"
         )
-        for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):
+        for name, half in zip(("fitted", "kept out"), halves(tracked), strict=True):
             for way, scored, squares in predictions(half, at):
                 yield (
                     f"| {way} | {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} "
                     f"| {squares:.4f} | {scored.whole} of {scored.scenes} "
                     f"| {scored.busy_whole} of {scored.busy} |"
                 )
-        kept_out = halves(watched)[1]
-        pairs = [(w, pair) for w in kept_out for pair in sorted(w.truth(at))]
-        hidden = sum(set_off_unseen(w, pair, at) for w, pair in pairs)
+        kept_out = halves(tracked)[1]
+        pairs = [(scene, pair) for scene in kept_out for pair in sorted(scene.truth(at))]
+        hidden = sum(set_off_unseen(scene, pair, at) for scene, pair in pairs)
         yield (
             f"\nKept out: {len(pairs)} pairs collide after frame {at}; "
             f"{hidden} of them hang on an object not yet in view."
         )
         yield "\n| probability said | pairs | mean | share that collides |\n|---|---|---|---|"
-        chances = judged(kept_out, at, cast(kept_out, at, LAW, SIGHT), BELIEF)
+        chances = judged(kept_out, at, outlooks_at(kept_out, at, LAW, SIGHT), BELIEF)
         for place, bin_ in enumerate(reliability(chances)):
-            yield f"| bin {place + 1} | {bin_.pairs} | {bin_.said:.3f} | {bin_.came:.3f} |"
+            yield f"| bin {place + 1} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
 
 
 def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What limits answers from a video's detections: identity, events, motion, or the rule.
+"""The limits of answers from a video's detections: identity, events, motion, or the rule.
 
     python -m research.measurements.clevrer_limits DATA/perceived
 
@@ -101,13 +101,13 @@ def wrong(record: format.SceneEvents, questions: list[format.Question]) -> set[i
 def limits(record: Perceived, truth: format.SceneEvents, questions: list[format.Question]) -> dict[int, str]:
     """The limit of each wrong answer, by question."""
     first, *others = corrected(record, truth)
-    left = dict.fromkeys(wrong(first, questions), RULE)
+    by_question = dict.fromkeys(wrong(first, questions), RULE)
     for part, better in zip(PARTS, others, strict=True):
-        still = wrong(better, [q for q in questions if left.get(q.question_id) == RULE])
-        left |= {
-            question: part for question, limit in left.items() if limit == RULE and question not in still
-        }
-    return left
+        still = wrong(better, [q for q in questions if by_question.get(q.question_id) == RULE])
+        for question, limit in by_question.items():
+            if limit == RULE and question not in still:
+                by_question[question] = part
+    return by_question
 
 
 def main() -> int:
@@ -119,17 +119,18 @@ def main() -> int:
     data: Path = parser.parse_args().data
     questions = format.read_questions(data / "questions.json")
     names = format.annotation_names(data / "annotation.zip")
-    asked, counts = Counter[str](), Counter[tuple[str, str]]()
+    totals, counts = Counter[str](), Counter[tuple[str, str]]()
     for name, video in read_videos(data / "proposals.zip"):
         scene = video.video_index
         (source,) = sources_in(data / "annotation.zip", [names[scene]])
         about = list(questions[scene].questions)
         kinds = {question.question_id: question.question_type for question in about}
-        asked.update(kinds.values())
-        found = limits(recorded(examined(video, name)), true_record(format.decode_annotation(source)), about)
-        counts.update((kinds[question], limit) for question, limit in found.items())
+        totals.update(kinds.values())
+        truth = true_record(format.decode_annotation(source))
+        by_question = limits(recorded(examined(video, name)), truth, about)
+        counts.update((kinds[question], limit) for question, limit in by_question.items())
     sys.stdout.write(f"| kind | questions | {' | '.join((*PARTS, RULE))} |\n|---|---|---|---|---|---|\n")
-    for kind, n in asked.items():
+    for kind, n in totals.items():
         cells = " | ".join(str(counts[kind, limit]) for limit in (*PARTS, RULE))
         sys.stdout.write(f"| {kind} | {n} | {cells} |\n")
     return 0

@@ -2,8 +2,9 @@
 
     python -m research.measurements.clevrer_oracle TRUE_EVENTS… --proposals ZIP
 
-The videos and frames of the benchmark `foretold`. Beside its prediction stand two that nobody could make:
-from states at the frame as all 128 frames show them, and from these with the true collisions of the past.
+It reads the videos and frames of the benchmark `foretold`. It compares that prediction with two that nobody
+could make at the frame: one from the states that all 128 frames show, and one that also knows the true
+collisions before the frame.
 """
 
 from __future__ import annotations
@@ -47,30 +48,31 @@ def known_later(video: Video, at: int) -> list[Estimate]:
 def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
     """The pairs that each way foretells, by their looks."""
     yield foretold.foretold(foretold.from_detections(seen))[foretold.VOTE]
-    then, later, true = recorded(seen), recorded(whole), looks_of(truth.objects)
-    named, looks = looks_of(then.objects), looks_of(later.objects)
+    early, full, true_looks = recorded(seen), recorded(whole), looks_of(truth.objects)
+    early_looks, looks = looks_of(early.objects), looks_of(full.objects)
     numbers = {look: number for number, look in looks.items()}
-    objects = [thing for thing in later.objects if looks[thing.id] in named.values()]
-    here = {thing.id for thing in objects}
-    states = [state for state in known_later(whole, at) if state.body.id in here]
-    past = future.met(seen) | met_pairs({thing.id: thing for thing in then.objects}, then.trajectory)
+    objects = [thing for thing in full.objects if looks[thing.id] in early_looks.values()]
+    known = {thing.id for thing in objects}
+    states = [state for state in known_later(whole, at) if state.body.id in known]
+    past = future.met(seen) | met_pairs({thing.id: thing for thing in early.objects}, early.trajectory)
 
     def renumbered(pairs: Iterable[Iterable[Look]]) -> set[Pair]:
+        """The pairs by their numbers in the full record; pairs with an object that it lacks are left out."""
         both = ([numbers[look] for look in pair if look in numbers] for pair in pairs)
         return {(min(pair), max(pair)) for pair in both if len(pair) == 2}
 
     hits = (hit for hit in truth.collisions if hit.frame <= at)
     for met in (
-        renumbered([named[n] for n in pair] for pair in past),
-        renumbered([true[n] for n in hit.object] for hit in hits),
+        renumbered([early_looks[n] for n in pair] for pair in past),
+        renumbered([true_looks[n] for n in hit.object] for hit in hits),
     ):
-        log = foretold.prediction(then.scene_index, at, objects, states, met, future.PERCEIVED)
+        log = foretold.prediction(early.scene_index, at, objects, states, met, future.PERCEIVED)
         yield foretold.foretold(log)[foretold.VOTE]
 
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description="Say what is lost where collisions to come are foretold.")
+    parser = argparse.ArgumentParser(description="Measure what predictions of later collisions lose.")
     parser.add_argument("events", type=Path, nargs="+", help="true events, of training and test videos")
     parser.add_argument("--proposals", type=Path, required=True)
     given = parser.parse_args()
@@ -86,16 +88,15 @@ def main() -> int:
             seen = examined(proposals, case.source, until=at)
             for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
                 tally = foretold.tallied(foretold.compared(truth, at, pairs))
-                counts[at, way] = [sum(both) for both in zip(counts[at, way], tally, strict=True)]
+                counts[at, way] = [sum(pair) for pair in zip(counts[at, way], tally, strict=True)]
     sys.stdout.write(
         f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
     )
     for at in foretold.AT:
         for way in WAYS:
-            both, predicted, came = counts[at, way]
-            sys.stdout.write(
-                f"| {at} | {way} | {2 * both / (predicted + came):.3f} | {both} | {predicted} | {came} |\n"
-            )
+            right, predicted, actual = counts[at, way]
+            f1 = 2 * right / max(1, predicted + actual)
+            sys.stdout.write(f"| {at} | {way} | {f1:.3f} | {right} | {predicted} | {actual} |\n")
     return 0
 
 

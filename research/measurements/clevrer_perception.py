@@ -3,11 +3,11 @@
     python -m research.measurements.clevrer_perception DATA [--part development|aside|future]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
-Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
-others. The part aside, a fifth of all videos, is read by no fit, and judged with the weights in force.
-The part future foretells the collisions after a frame, of which it reads no later one, in the videos kept
-aside and in those that the benchmark `foretold` asks about. Prints the tables of docs/perception.md, and the
-curve of docs/design/foretelling.md.
+Videos of the part development may be fitted to. They are judged by cross-validation: each fifth of them with
+weights fitted to the others. The part aside, a fifth of all videos, is read by no fit, and judged with the
+weights in force. The part future predicts the collisions after a frame from the frames up to it, in the
+videos kept aside and in those that the benchmark `foretold` asks about. Prints the tables of
+docs/perception.md, and the curve of docs/design/foretelling.md.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from research.domains import foretold
 from research.domains.foretelling.sight import BELIEF as LIKELY
 from research.domains.perception.calibrate import fit_belief, is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
-from research.domains.perception.judge import Gold, lost, read_gold, said
+from research.domains.perception.judge import Gold, hypotheses, lost, read_gold
 from research.domains.perception.masks import looks_of
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.possible import answer_possible, decode_possible
+from research.measurements.clevrer_foretelling import brier
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
@@ -42,9 +43,9 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 
-FOLDS, CLOSE = 5, 6
+FOLDS, CLOSE = 5, 6  # the parts of the cross-validation, and the frames by which a right event may be off
 PARTS = ("development", "aside", "future")
-FRAMES_KNOWN = (40, 60, 80, 100)
+FRAMES_KNOWN = (40, 60, 80, 100)  # the last frames that a prediction may read
 TRACKED = range(15_000, 17_000)
 """The scenes that have released tracks; constants of motion were fitted to the even ones."""
 
@@ -59,7 +60,7 @@ def examine(data: Path, part: Callable[[int], bool]) -> list[Video]:
     return [examined(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
 
 
-def crossed_over(videos: Sequence[Video], truth: Mapping[int, Gold]) -> Judged:
+def cross_validated(videos: Sequence[Video], truth: Mapping[int, Gold]) -> Judged:
     """Each video with weights that were fitted to the other folds."""
     judged: Judged = []
     for here in range(FOLDS):
@@ -125,7 +126,7 @@ def events_table(judged: Judged) -> str:
 def answers(
     judged: Judged, questions_of: Mapping[int, format.SceneQuestions], *, ensemble: bool = False
 ) -> list[Row]:
-    """The rows of the questions about perceived videos."""
+    """The rows of the questions about perceived videos, from the most probable log or all possible ones."""
     rows: list[Row] = []
     for record, _, _ in judged:
         if record.scene_index in questions_of:
@@ -140,32 +141,27 @@ def answers(
 
 
 def accuracy(rows: Sequence[Row]) -> str:
-    """Accuracy per question and per option, with what could not run."""
+    """Accuracy per question and per option, and the number of questions with an error."""
     options = [c for row in rows if row.choices is not msgspec.UNSET for c in row.choices]
     right = sum(c.predicted == c.expected for c in options)
     failed = sum(row.error is not msgspec.UNSET for row in rows)
     return f"{share(sum(bool(r.correct) for r in rows), len(rows))} | {share(right, len(options))} | {failed}"
 
 
-def brier(chances: Sequence[tuple[float, bool]]) -> float:
-    """Mean squared error of probabilities."""
-    return sum((chance - came) ** 2 for chance, came in chances) / len(chances)
-
-
 def reliability(judged: Judged) -> Iterator[str]:
-    """Of the hypotheses of each kind: what was said, and what came true."""
+    """The mean probability of hypotheses beside the share that is true, by kind, in bins of probability."""
     kinds: dict[str, list[tuple[float, bool]]] = {}
     for record, _, truth in judged:
-        for hypothesis in said(record, truth):
-            kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.came))
+        for hypothesis in hypotheses(record, truth):
+            kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.true))
     for kind, of_kind in kinds.items():
         yield f"\n{kind}: {len(of_kind)} hypotheses, Brier score {brier(of_kind):.4f}\n"
         yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
         for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
             here = [pair for pair in of_kind if low <= pair[0] < high]
             if here:
-                mean, came = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
-                yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
+                mean, true = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
+                yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {true:.3f} |"
 
 
 def place_errors(data: Path, judged: Judged) -> Iterator[str]:
@@ -193,16 +189,13 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
                 error = hypot(x - true[0], y - true[1])
                 away = hypot(true[0] - video.camera.place[0], true[1] - video.camera.place[1])
                 off.setdefault("filtered, all", []).append(error)
-                off.setdefault(f"filtered, {'nearer' if away < 5 else 'further'} than 5 units", []).append(
-                    error
-                )
+                side = "nearer" if away < 5 else "further"
+                off.setdefault(f"filtered, {side} than 5 units", []).append(error)
                 if frame in seen:
                     measured = hypot(seen[frame][0] - true[0], seen[frame][1] - true[1])
                     off.setdefault("measured, all", []).append(measured)
-                    hidden = spread[frame] > 0.025**2
-                    off.setdefault(f"measured, {'partly hidden' if hidden else 'in full view'}", []).append(
-                        measured
-                    )
+                    view = "partly hidden" if spread[frame] > 0.025**2 else "in full view"
+                    off.setdefault(f"measured, {view}", []).append(measured)
                 else:
                     off.setdefault("filtered, not seen", []).append(error)
     yield "\n| places (units) | n | median | 90 % below | 99 % below |\n|---|---|---|---|---|"
@@ -237,11 +230,11 @@ def report(title: str, judged: Judged, questions_of: Mapping[int, format.SceneQu
 
 
 def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
-    """The curve of what is foretold by the last frame that may be read."""
+    """The scores of predictions by the last frame that may be read, as tables."""
     where = data / "proposals.zip"
     names = {n: name for n, name in proposal_names(where).items() if sampled(n, seen=True)}
     given = [(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
-    told = {
+    chances = {
         at: {
             video.video_index: foretold.chances(foretold.from_detections(examined(video, name, until=at)))
             for video, name in given
@@ -258,7 +251,7 @@ def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
         yield f"\nThe {len(videos)} videos {title}; first of objects seen by then, then with entrants:\n\n"
         yield f"| known up to frame |{2 * ' came | vote: F1 | Brier | lines: F1 |'}\n|{9 * '---|'}\n"
         for at in FRAMES_KNOWN:
-            cells = [foretold_by(at, real, {n: told[at][n] for n in videos}, late) for late in (False, True)]
+            cells = [scores_at(at, real, {n: chances[at][n] for n in videos}, late) for late in (False, True)]
             yield f"| {at} | {' | '.join(cells)} |\n"
 
 
@@ -267,21 +260,21 @@ def is_unseen(number: int) -> bool:
     return is_kept_out(number) and not (number % 2 == 0 and number in TRACKED)
 
 
-def foretold_by(
+def scores_at(
     at: int,
     real: Mapping[int, format.SceneEvents],
-    told: Mapping[int, dict[str, dict[Any, float]]],
+    predictions: Mapping[int, dict[str, dict[Any, float]]],
     late: bool,
 ) -> str:
-    """Cells of a frame: what came, F1 and Brier score of the vote, F1 of straight lines.
+    """Cells of a frame: number of later collisions, F1 and Brier score of the vote, F1 of straight lines.
 
     Args:
-        late: whether pairs count of which one came into view after the frame; nothing is said of them.
+        late: whether pairs with an object that entered later count too; for these there is no prediction.
 
     Brier scores are of pairs that had not met by the frame.
     """
     counts, scored = Counter[tuple[str, str]](), list[tuple[float, bool]]()
-    for number, ways in told.items():
+    for number, ways in predictions.items():
         truth = real[number]
         looks = looks_of(truth.objects)
         past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
@@ -292,14 +285,15 @@ def foretold_by(
             ):
                 if verdict == foretold.UNSEEN and not late:
                     continue
-                came = true == foretold.CORRECT
-                counts[way, "n"] += (verdict == foretold.CORRECT) + came
-                counts[way, "right"] += 2 * (verdict == foretold.CORRECT and came)
-                counts[way, "came"] += came
+                collides = true == foretold.CORRECT
+                # F1 as a share: twice the right predictions, of predicted plus actual collisions
+                counts[way, "n"] += (verdict == foretold.CORRECT) + collides
+                counts[way, "right"] += 2 * (verdict == foretold.CORRECT and collides)
+                counts[way, "collisions"] += collides
                 if way == foretold.VOTE and pair not in past:
-                    scored.append((of_pairs.get(pair, 0.0), came))
+                    scored.append((of_pairs.get(pair, 0.0), collides))
     vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (foretold.VOTE, foretold.LINE))
-    return f"{counts[foretold.VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
+    return f"{counts[foretold.VOTE, 'collisions']} | {vote} | {brier(scored):.4f} | {lines}"
 
 
 def main() -> int:
@@ -322,14 +316,14 @@ def main() -> int:
         report("Kept aside from every fit", judged, questions_of)
         say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
     else:
-        judged = crossed_over(examine(data, is_developed), truth)
+        judged = cross_validated(examine(data, may_be_fitted), truth)
         report("Cross-validated on the videos that may be fitted to", judged, questions_of)
         say("\n".join(place_errors(data, judged)) + "\n")
         say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
     return 0
 
 
-def is_developed(number: int) -> bool:
+def may_be_fitted(number: int) -> bool:
     """Tell whether a video may be fitted to."""
     return not is_kept_out(number)
 

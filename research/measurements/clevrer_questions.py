@@ -1,17 +1,18 @@
-"""How hard are CLEVRER's generated questions, and what are accuracies on them evidence of?
+"""The difficulty of CLEVRER's generated questions, and how much an accuracy on them proves.
 
     python -m research.measurements.clevrer_questions predictive [--scenes 300] [--seed 9001]
     python -m research.measurements.clevrer_questions duality [--scenes 300] [--seed 9001]
     python -m research.measurements.clevrer_questions trivial [--scenes 300] [--seed 9001] [--data DATA]
     python -m research.measurements.clevrer_questions match [DATASET …] [--data DATA]
 
-``predictive`` asks the same futures with three kinds of wrong choices,
-and over Algorithm 3's parameters. ``duality`` says how often two collide without an object that is among
-their collision's causes, by simulating again and by the questions' key. ``trivial`` says what methods have
-that need no interpreter, and what options name, on generated questions and on the official ones in DATA
-(`ground_truth_train.jsonl.gz`, `explanatory_train.jsonl.gz`). ``match`` sets the questions of datasets, each
-a folder with `annotation.zip` and `questions.json`, beside the official ones in DATA (also those of
-`questions_train_causalsight.jsonl.gz`) and what is known of all: what they ask, and what each method has.
+``predictive`` asks about the same futures with three kinds of wrong choices, and over Algorithm 3's
+parameters. ``duality`` counts how often two objects collide without an object that is among their collision's
+causes, by a new simulation and by the questions' key. ``trivial`` gives the accuracies of trivial methods and
+the kinds of options, on generated questions and on the official ones in DATA (`ground_truth_train.jsonl.gz`,
+`explanatory_train.jsonl.gz`). ``match`` compares the questions of datasets, each a folder with
+`annotation.zip` and `questions.json`, with the official ones in DATA (also those of
+`questions_train_causalsight.jsonl.gz`) and with known shares of all official questions. It prints statistics
+of the questions, and the accuracy of each method.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def accuracies(
         yield f"| {name} | {cells[0]} | {cells[1]} |"
 
 
-def named(question: format.Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
+def removed_and_pairs(question: format.Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
     """The object that a counterfactual question removes, and the pair of each of its choices."""
     removed, pairs = -1, list[frozenset[int]]()
     for choice in question.choices or ():
@@ -109,7 +110,7 @@ def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
 
 
 def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
-    """The share of pairs that collide without an object of their collision's causes."""
+    """A table of how often pairs collide without an object, by whether it causes their collision."""
     truth: Counter[tuple[bool, bool]] = Counter()
     key: Counter[tuple[bool, bool]] = Counter()
     for world in worlds:
@@ -126,6 +127,7 @@ def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
         ("every object and collision, by Bullet", truth),
         ("asked both about, by the key", key),
     ):
+        # The counts are by (the object is responsible, the pair collides without it).
         sums = [
             (count[responsible, responsible], count[responsible, True] + count[responsible, False])
             for responsible in (True, False)
@@ -135,8 +137,8 @@ def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
 
 
 def trivial(scenes: Iterable[tuple[Scene, int, Sequence[format.Question]]], of: str) -> Iterator[str]:
-    """The results of trivial methods, the depth of the chains that are asked for, and what options name."""
-    right, options, depths = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
+    """The results of trivial methods, the kinds of explanatory options, and the targets without a chain."""
+    right, options, chained = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
     for scene, number, questions in scenes:
         right.update((row.subset, bool(row.correct)) for row in trivial_rows(scene, number, questions, ""))
         for question in questions:
@@ -145,19 +147,19 @@ def trivial(scenes: Iterable[tuple[Scene, int, Sequence[format.Question]]], of: 
             for place, choice in enumerate(question.choices or ()):
                 steps: list[ProgramStep] = []
                 run(choice_program(question.program, choice), World(scene, Parameters()), steps.append)
-                named = next(step.arguments[0] for step in steps if step.token == "belong_to")
-                options[named.kind if isinstance(named, SceneEvent) else "Object"] += 1
+                sought = next(step.arguments[0] for step in steps if step.token == "belong_to")
+                options[sought.kind if isinstance(sought, SceneEvent) else "Object"] += 1
                 causes = next(step.result for step in steps if step.token == "filter_ancestor")
                 if not place:
-                    depths[any(cause.kind == "Collision" for cause in causes)] += 1
+                    chained[any(cause.kind == "Collision" for cause in causes)] += 1
     for subset in dict.fromkeys(subset for subset, _ in right):
         n = right[subset, True] + right[subset, False]
         yield f"| {of} | {subset} | {right[subset, True]} of {n} ({100 * right[subset, True] / n:.2f} %) |"
     for kind, n in sorted(options.items()):
         share = f"{n} of {options.total()} ({100 * n / options.total():.1f} %)"
         yield f"| {of} | explanatory options, {kind} | {share} |"
-    if n := depths.total():
-        share = f"{depths[False]} of {n} ({100 * depths[False] / n:.1f} %)"
+    if n := chained.total():
+        share = f"{chained[False]} of {n} ({100 * chained[False] / n:.1f} %)"
         yield f"| {of} | explanatory targets without an ancestor collision | {share} |"
 
 
@@ -206,7 +208,7 @@ RANKED: Mapping[str, Mapping[str, Parameters]] = {
 
 
 def statistics(scene: Scene, question: format.Question) -> Iterator[tuple[str, bool]]:
-    """Count a question: the name of each share, and whether the question is of it."""
+    """For each statistic of a question's kind, its name and whether the question counts in it."""
     kind, choices = question.question_type, question.choices or []
     if kind == "descriptive":
         for subtype in ("count", "exist", "query_color", "query_material", "query_shape"):
@@ -236,29 +238,25 @@ def statistics(scene: Scene, question: format.Question) -> Iterator[tuple[str, b
                 met = all(any(number in event.objects for event in hits) for number in pair)
                 yield "predictive: both of the right pair were hit before", met
     elif kind == "counterfactual":
-        removed, pairs = named(question, scene)
+        removed, pairs = removed_and_pairs(question, scene)
         partners = {number for event in hits if removed in event.objects for number in event.objects} - {
             removed
         }
         ancestry = scene.ancestry("event")
-        behind = {
-            event.objects: removed
-            in {n for e in scene.events if e.iri in ancestry[event.iri].events for n in e.objects}
-            for event in hits
-            if removed not in event.objects
-        }
+        others = [event for event in hits if removed not in event.objects]
+        depends = {event.objects: removed in ancestry[event.iri].objects for event in others}
         yield "counterfactual: negated", "negate" in question.program
         yield "counterfactual: removes what touches nothing", not partners
-        yield "counterfactual: removes an ancestor of others' collision", any(behind.values())
+        yield "counterfactual: removes an ancestor of others' collision", any(depends.values())
         yield "counterfactual: removes what has two partners or more", len(partners) > 1
         for choice, pair in zip(choices, pairs, strict=True):
             happens = (choice.answer == "correct") != ("negate" in question.program)
-            if pair in behind:
-                sort = "filmed, an ancestor" if behind[pair] else "filmed, no ancestor"
+            if pair in depends:
+                sort = "filmed, an ancestor" if depends[pair] else "filmed, no ancestor"
             else:
                 sort = f"unfilmed, {('neither', 'one', 'both')[len(pair & partners)]} touched it"
-            for each in SORTS:
-                yield f"option: {each}", each == sort
+            for name in SORTS:
+                yield f"option: {name}", name == sort
             yield f"option: {sort} (happens)", happens
 
 
@@ -267,9 +265,12 @@ SORTS = (
     "filmed, an ancestor",
     *(f"unfilmed, {who} touched it" for who in ("both", "one", "neither")),
 )
+# The sorts of counterfactual options. Is the pair's collision filmed? If so, does it depend on the removed
+# object? If not, how many of the pair touched the removed object?
 
 
 def _pairs_of(question: format.Question, scene: Scene) -> list[frozenset[int]]:
+    """The pair of each choice of a predictive question."""
     pairs = list[frozenset[int]]()
     for choice in question.choices or ():
         steps: list[ProgramStep] = []
@@ -310,15 +311,15 @@ def match(columns: Mapping[str, Asked]) -> Iterator[str]:
 
 def ranked(asked_of: Asked, kind: str, variants: Mapping[str, Parameters]) -> list[tuple[float, float, str]]:
     """The shares of questions and of options that each method has right, the trivial ones too, best first."""
-    marks: dict[str, list[Row]] = {}
+    by_method: dict[str, list[Row]] = {}
     for scene, number, questions in asked_of:
         of_kind = [question for question in questions if question.question_type == kind]
         for name, parameters in variants.items():
-            marks.setdefault(name, []).extend(answer_scene(scene.log, number, of_kind, parameters, ""))
+            by_method.setdefault(name, []).extend(answer_scene(scene.log, number, of_kind, parameters, ""))
         for row in trivial_rows(scene, number, of_kind, ""):
-            marks.setdefault(row.subset.partition(": ")[2], []).append(row)
+            by_method.setdefault(row.subset.partition(": ")[2], []).append(row)
     scored: list[tuple[float, float, str]] = []
-    for name, rows in marks.items():
+    for name, rows in by_method.items():
         options = [choice.predicted == choice.expected for row in rows for choice in row.choices or ()]
         if rows:
             right = sum(bool(row.correct) for row in rows) / len(rows)
@@ -359,8 +360,8 @@ def main() -> int:
         worlds = [generate_scene(number, given.seed) for number in numbers]
         if given.what == "trivial":
             asked_of = (
-                (Scene(annotation_log(m.annotation)), m.annotation.scene_index, m.questions.questions)
-                for m in worlds
+                (Scene(annotation_log(w.annotation)), w.annotation.scene_index, w.questions.questions)
+                for w in worlds
             )
             lines = chain(
                 trivial(asked_of, "generated"),

@@ -2,8 +2,8 @@
 
     python -m research.measurements.clevrer_radius ANNOTATIONS
 
-An object at rest lies as high above the floor as its radius, or half its edge; the centres of two that
-collide are two of these apart, or more where a corner meets.
+The centre of an object at rest lies its radius, or half its edge, above the floor. The centres of two that
+collide are twice as far apart, or further if a cube's corner touches.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def main(folder: Path) -> None:
                 apart.append(math.dist(first[:2], second[:2]))
     if not heights or not apart:
         sys.exit(f"{folder} holds no annotation_NNNNN.json with a collision")
-    high = f"median height {median(heights):.3f}, 99 % below {_share(heights, 0.99):.3f}"
+    high = f"median height {median(heights):.3f}, 99 % below {_quantile(heights, 0.99):.3f}"
     far = f"{min(apart):.2f} to {max(apart):.2f} apart, median {median(apart):.2f}"
     sys.stdout.write(f"{len(heights):,} poses: {high}\n{len(apart):,} collisions: {far}\n")
 
 
-def _share(values: list[float], share: float) -> float:
+def _quantile(values: list[float], share: float) -> float:
     return sorted(values)[int(share * len(values))]
 
 

@@ -7,8 +7,9 @@ Each question gets a weight, so that the weighted shares of removed objects that
 partners or more, and that are in the ancestry of a collision of others are those of all (raking: W. E. Deming
 and F. F. Stephan, Annals of Mathematical Statistics 11, 1940). Only an object's shares are used, no gold.
 Also prints how many of the partner rule's wrong answers are about an object that touched nothing: then the
-video and the world without the object are the same up to the video's end. And what the key itself says of the
-duality's conditions: which of the filmed collisions that a choice names happen without the object.
+video and the world without the object are the same up to the video's end. Last it prints what the key (the
+questions' gold) says of the duality's conditions: how many filmed collisions that a choice names happen
+without the object, by whether they depend on it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import msgspec
 
 from orchestration.benchmarks.clevrer import cases, scene_logs
 from orchestration.studies.ablations import VARIANTS, variant_rows
-from research.domains.duality_trial import said
+from research.domains.duality_trial import verdicts
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import SceneQuestions
@@ -42,7 +43,7 @@ METHODS = {variant.name: variant for variant in VARIANTS if variant.subset == "c
 
 
 class Asked(NamedTuple):
-    """A question: its removed object's kind, its row by each method, and what its key says of collisions.
+    """A question: its removed object's kind, its row by each method, and its key's verdicts on collisions.
 
     ``key`` counts the filmed collisions of others by whether they depend on the object, and by whether they
     happen without it.
@@ -62,11 +63,11 @@ def asked(events: Path, questions: Path) -> Iterator[Asked]:
             rows.setdefault(str(row.question), {})[row.subset] = row
         for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
             if question.question_type == "counterfactual":
-                verdicts = list(said(question, World(scene, Parameters()), *REMOVALS))
-                removed = verdicts[0][0][0]
+                judged = list(verdicts(question, World(scene, Parameters()), *REMOVALS))
+                removed = judged[0][0][0]  # all choices of a question are about one removed object
                 key = Counter(
                     (depends(scene, removed, pair), occurs)
-                    for (_, pair), occurs in verdicts
+                    for (_, pair), occurs in judged
                     if ("Collision", frozenset(pair)) in scene.alike
                 )
                 yield Asked(kind(scene, removed), rows[str(question.question_id)], key)
@@ -93,9 +94,9 @@ def weights(kinds: Counter[tuple[int, bool]]) -> dict[tuple[int, bool], float]:
     for _ in range(200):
         for side, shares in enumerate(ALL):
             for value, share in shares.items():
-                of = [key for key in weight if key[side] == value]
-                total = sum(weight[key] * kinds[key] for key in of)
-                weight |= {key: weight[key] * share / total for key in of}
+                alike = [kind for kind in weight if kind[side] == value]
+                total = sum(weight[kind] * kinds[kind] for kind in alike)
+                weight |= {kind: weight[kind] * share / total for kind in alike}
     return weight
 
 
@@ -105,26 +106,26 @@ def main() -> int:
     parser.add_argument("events", type=Path, help="true events of the videos")
     parser.add_argument("questions", type=Path, help="the questions")
     given = parser.parse_args()
-    every = list(asked(given.events, given.questions))
-    weight = weights(Counter(of.kind for of in every))
+    questions = list(asked(given.events, given.questions))
+    weight = weights(Counter(question.kind for question in questions))
     sys.stdout.write("| method | questions | weighted | options, weighted |\n|---|---|---|---|\n")
-    for method in every[0].rows:
-        sides = [(weight[of.kind], of.rows[method]) for of in every]
-        right = sum(w * bool(row.correct) for w, row in sides)
-        reach = 1.96 * math.sqrt(sum((w * (bool(row.correct) - right)) ** 2 for w, row in sides))
+    for method in questions[0].rows:
+        rows = [(weight[question.kind], question.rows[method]) for question in questions]
+        right = sum(w * bool(row.correct) for w, row in rows)
+        half_width = 1.96 * math.sqrt(sum((w * (bool(row.correct) - right)) ** 2 for w, row in rows))
         options = [
-            (w, choice.predicted == choice.expected) for w, row in sides for choice in row.choices or ()
+            (w, choice.predicted == choice.expected) for w, row in rows for choice in row.choices or ()
         ]
         share = sum(w * good for w, good in options) / sum(w for w, _ in options)
-        plain = sum(bool(row.correct) for _, row in sides)
-        weighted = f"{100 * right:.1f} ± {100 * reach:.1f} %"
-        sys.stdout.write(f"| {method} | {plain} of {len(every)} | {weighted} | {100 * share:.1f} % |\n")
-    wrong = [of.kind for of in every if not of.rows["counterfactual.partner"].correct]
+        plain = sum(bool(row.correct) for _, row in rows)
+        weighted = f"{100 * right:.1f} ± {100 * half_width:.1f} %"
+        sys.stdout.write(f"| {method} | {plain} of {len(questions)} | {weighted} | {100 * share:.1f} % |\n")
+    wrong = [question.kind for question in questions if not question.rows["counterfactual.partner"].correct]
     untouched = sum(partners == 0 for partners, _ in wrong)
     sys.stdout.write(
         f"\npartner: of {len(wrong)} wrong answers, {untouched} remove an object that touches none\n"
     )
-    key = sum((of.key for of in every), Counter[tuple[bool, bool]]())
+    key = sum((question.key for question in questions), Counter[tuple[bool, bool]]())
     for depending, words in ((False, "does not depend"), (True, "depends")):
         n = key[depending, True] + key[depending, False]
         sys.stdout.write(

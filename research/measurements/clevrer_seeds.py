@@ -45,7 +45,7 @@ def answered(number: int, seed: int) -> Iterator[Row]:
 
 
 def counted(seed: int, scenes: int) -> Mapping[str, tuple[int, int]]:
-    """By method, the right ones of a seed's questions."""
+    """By method, the numbers of right answers and of all answers to a seed's questions."""
     count = defaultdict[str, list[bool]](list)
     for number in range(FIRST, FIRST + scenes):
         for row in answered(number, seed):

@@ -1,9 +1,9 @@
-"""Statistics of CLEVRER scenes, real or generated: histograms of events and motion, and how far two sets of
-scenes lie apart.
+"""Statistics of CLEVRER scenes, real or generated: histograms of events and motion, and the distance between
+two sets of scenes.
 
-A :class:`Clip` is what can be counted of one video; it is made of an official annotation, or of a compact
-event record with or without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in view
-only, since that is all that trackers give.
+A :class:`Clip` has the parts of a video that are counted. It is made from an official annotation, or from a
+compact event record with or without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in
+view only, since trackers give no more.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ class Histogram:
     moving: bool = False
 
     def collect(self, clips: Iterable[Clip]) -> list[Value]:
-        """The values of all clips that have what it takes."""
+        """The values of all clips; of those without paths, none if the statistic needs paths."""
         return [value for clip in clips if clip.paths or not self.moving for value in self.values(clip)]
 
     def shares(self, values: Iterable[Value]) -> list[float]:
-        """The share of the values in each bin; what lies outside all bins counts to the nearest."""
+        """The share of the values in each bin; a value outside all bins counts in the nearest one."""
         bounds: Sequence[Any] = self.bins
         counted = Counter(
             bounds.index(value) if isinstance(value, str) else max(0, bisect_right(bounds, value) - 1)
@@ -165,13 +165,9 @@ def distances(ones: dict[str, list[Value]], others: dict[str, list[Value]]) -> d
 def _kolmogorov_smirnov(left: Sequence[Value], right: Sequence[Value]) -> float:
     # scipy's ks_2samp gives the same, but with a p-value that warns on small samples.
     ones, others = (np.sort(np.array(values, dtype=float)) for values in (left, right))
-    met = np.concatenate([ones, others])
-    return float(
-        np.abs(
-            np.searchsorted(ones, met, "right") / len(ones)
-            - np.searchsorted(others, met, "right") / len(others)
-        ).max()
-    )
+    pooled = np.concatenate([ones, others])
+    below = (np.searchsorted(values, pooled, "right") / len(values) for values in (ones, others))
+    return float(np.abs(np.subtract(*below)).max())
 
 
 def launched(clip: Clip) -> set[int]:
@@ -273,7 +269,7 @@ def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
     """Speed of one of two objects after the video's first collision, in units of the first one's before it;
     the second was at rest.
 
-    Only where neither collides again before the sample is over: this is what restitution and masses show in.
+    Only if neither collides again before the sample is over. Restitution and masses determine this speed.
     """
 
     def ratios(clip: Clip) -> Iterable[Value]:

@@ -4,8 +4,8 @@
     python -m research.measurements.clevrer_worlds select  REAL [--scenes N]
     python -m research.measurements.clevrer_worlds compare REAL [--scenes N] [--figure FILE]
 
-``fit`` writes substrate/generators/clevrer/measured.json; ``select`` generates scenes, and adds those to
-keep; ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
+``fit`` writes substrate/generators/clevrer/measured.json; ``select`` generates scenes, and adds the shares of
+scenes to keep; ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
 ``annotations/``. Constants come from the events of the first, the even scenes of the third and the
@@ -48,7 +48,7 @@ FIRST_SCENE = 10_000
 
 
 class Real(NamedTuple):
-    """Real scenes, apart by what they are for."""
+    """Clips of real scenes: fitted to or kept out, each without and with motion."""
 
     fitted: list[Clip]
     fitted_motion: list[Clip]
@@ -75,7 +75,7 @@ def read_real(folder: Path) -> Real:
 
 
 def fitted(folder: Path, real: Real) -> Measured:
-    """Properties that real scenes alone show."""
+    """The constants that real scenes alone determine."""
     annotations = [
         decode_annotation(source)
         for source in sources_in(folder / "annotations", annotation_names(folder / "annotations").values())
@@ -84,7 +84,7 @@ def fitted(folder: Path, real: Real) -> Measured:
 
 
 def selected(folder: Path, real: Real, scenes: int) -> Measured:
-    """The same with the shares to keep, from scenes of another seed than those compared."""
+    """These constants with the shares of scenes to keep, from scenes of another seed than those compared."""
     in_force = replace(
         fitted(folder, real), kept_collisions=MEASURED.kept_collisions, kept_exits=MEASURED.kept_exits
     )
@@ -104,12 +104,13 @@ def _clip(scene: int, seed: int) -> Clip:
 
 
 def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
-    """Distances of generated scenes to real ones kept out; in brackets those of real scenes that the fit has
-    seen, as many.
+    """The distance of generated scenes from the real ones kept out, for each statistic.
+
+    In brackets is the distance of as many real scenes that the fit has seen.
     """
     yield "| statistic | total variation | (real) | Kolmogorov–Smirnov | (real) |\n|---|---|---|---|---|"
     made, kept_out, kept_out_motion = map(collected, (clips, real.kept_out, real.kept_out_motion))
-    seen, seen_motion = (collected(fitted[: len(clips)]) for fitted in (real.fitted, real.fitted_motion))
+    seen, seen_motion = (collected(scenes[: len(clips)]) for scenes in (real.fitted, real.fitted_motion))
     events, motion = distances(made, kept_out), distances(made, kept_out_motion)
     floor_events, floor_motion = distances(seen, kept_out), distances(seen_motion, kept_out_motion)
     for name, histogram in HISTOGRAMS.items():

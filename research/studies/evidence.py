@@ -1,4 +1,4 @@
-"""Evidence: what the right answers of each benchmark rest on, counted from their explanations."""
+"""Evidence: the recorded, simulated or missing events that right answers rest on, by their explanations."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
     ``None`` if the record has no such event. Both identify objects by their looks.
     """
 
-    def told(e: SceneEvent, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
+    def described(e: SceneEvent, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
         things = (scene.objects[number] for number in e.objects)
         return e.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
 
     event_seen = next(e for e in seen.events if e.iri == event)
-    wanted = told(event_seen, seen)
-    frames = [e.frame for e in true.events if told(e, true) == wanted]
+    wanted = described(event_seen, seen)
+    frames = [e.frame for e in true.events if described(e, true) == wanted]
     return min((abs((frame or 0) - (event_seen.frame or 0)) for frame in frames), default=None)
 
 
@@ -59,7 +59,7 @@ def rows(
     parameters: Any,
     split: str,
 ) -> Iterator[Weighed]:
-    """Count the right answers of a case by what they rest on: one row for each.
+    """Count the right answers of a case by setting and by what decides them, in one row each.
 
     Args:
         rests: finds what decides a part of an explained answer.
@@ -74,15 +74,16 @@ def rows(
         why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
         if why is None:
             continue
-        of = setting(row) + (", choices" if chosen else "")
+        kind = setting(row) + (", choices" if chosen else "")
         for part, correct in zip(why.parts, right, strict=True):
             if correct:
-                counts[of, _placed(rests(why, part), why, true)] += 1
+                counts[kind, _condition(rests(why, part), why, true)] += 1
     for pair, n in sorted(counts.items()):
         yield Weighed(base.name, split, named(*pair), case.scene, n)
 
 
-def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
+def _condition(rest: Rest, why: Explanation, true: Scene | None) -> str:
+    """The condition of an answer: one of :data:`PLACES`."""
     if true is None or not rest.event:
         return rest.on
     off = frames_off(rest.event, Scene.of(why.logs[OWN]), true)

@@ -37,7 +37,7 @@ RESPONSIBLE = {
     True: "responsible: they collide without it all the same",
     False: "not responsible: they do not collide without it",
 }
-"""The counted contradiction, by a key's verdict on an object and a collision of two others."""
+"""The verdict that contradicts the duality, by whether a key calls an object responsible for a collision."""
 
 
 def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:
@@ -69,11 +69,14 @@ def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
 
 
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
-    """The rows of the objects and collisions with both verdicts of a video's key; no answer is read."""
+    """The rows of the objects and collisions with both verdicts of a video's key; no answer is read.
+
+    A row is ``correct`` if the key contradicts the duality: the table counts contradictions.
+    """
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for trial in trials(Scene(logs[0]), questions):
-        held = trial.collides if trial.responsible else not trial.collides
-        yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=held)
+        contradicts = trial.collides == trial.responsible
+        yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=contradicts)
 
 
 # No row is promised: official questions have no near misses, and few keys give both verdicts on an object.

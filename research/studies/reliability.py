@@ -1,4 +1,4 @@
-"""Probabilities beside what is so: of choices about imagined worlds, and of events that were perceived."""
+"""Probabilities compared with the truth: of choices about imagined worlds, and of perceived events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
-from research.domains.perception.judge import Kind, gold_of, said
+from research.domains.perception.judge import Kind, gold_of, hypotheses
 from research.domains.perception.parameters import Perception
 from research.studies.robustness import ROBUSTNESS
 from research.studies.shares import MARKED_POINTS, whiskers
@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice, or an event that may have happened: its stated probability, and whether it is so."""
+    """A choice or a possible event: its stated probability, and whether it is correct or happened."""
 
     benchmark: str = CLEVRER.name
     split: str
@@ -69,7 +69,7 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bin(msgspec.Struct, frozen=True):
-    """Choices of about the same probability: their number, their mean probability, and how many hold."""
+    """Choices or events of like probability: their number, their mean probability, and how many are right."""
 
     n: int
     said: float
@@ -77,12 +77,12 @@ class Bin(msgspec.Struct, frozen=True):
 
 
 class Reliability(msgspec.Struct, frozen=True):
-    """The agreement of probabilities with what is so.
+    """The agreement of probabilities with the truth.
 
     Attributes:
         brier: the mean squared difference of the two.
-        plain: the same, had 0 or 1 been said, whichever is nearer.
-        constant: the same, had each been given the share that holds.
+        plain: the same if every probability were rounded to 0 or 1.
+        constant: the same if every probability were the overall share that is correct.
     """
 
     subset: str
@@ -93,7 +93,7 @@ class Reliability(msgspec.Struct, frozen=True):
     bins: list[Bin]
 
 
-class Said(NamedTuple):
+class ChoiceProbability(NamedTuple):
     """The stated probability that a choice of a question is correct."""
 
     question: int
@@ -101,10 +101,10 @@ class Said(NamedTuple):
     probability: float
 
 
-def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
+def choice_probabilities(world: World, questions: Iterable[Question]) -> list[ChoiceProbability]:
     """The probability of each choice that the ensemble can judge; gold is not read."""
     chances = Chances(world, ground_of)
-    probabilities: list[Said] = []
+    probabilities: list[ChoiceProbability] = []
     for question in questions:
         for choice in in_order(question.choices or ()):
             program = choice_program(question.program, choice)
@@ -115,19 +115,20 @@ def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
             chance = chances.of(program, answer)
             if chance is not None:
                 correct = chance if answer == "yes" else 1 - chance
-                probabilities.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
+                pair = question.question_id, choice.choice_id
+                probabilities.append(ChoiceProbability(*pair, round(correct, 3)))
     return probabilities
 
 
 def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:
-    """A row for each choice to which the ensemble gives a probability; gold is read once all stand."""
+    """A row for each choice to which the ensemble gives a probability; gold is read after all of these."""
     simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
     scene = Scene(logs[0])
     if not scene.poses:
         return
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     imagined = [question for question in questions if question.question_type in SUBSETS]
-    chances = said_of(World(scene, simulated), imagined)
+    chances = choice_probabilities(World(scene, simulated), imagined)
     gold = {
         (q.question_id, c.choice_id): (q.question_type, c.answer) for q in imagined for c in q.choices or ()
     }
@@ -155,13 +156,11 @@ def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -
     truth = truth_of(case)
     if truth is None:
         return
-    hypotheses = said(perceived_video(case, parameters)[1], gold_of(truth))
+    events = hypotheses(perceived_video(case, parameters)[1], gold_of(truth))
     common = {"benchmark": PERCEIVED.name, "split": split, "scene": case.scene, "log": logs[0].digest}
-    for number, hypothesis in enumerate(
-        sorted(hypotheses, key=lambda hypothesis: EVENTS.index(hypothesis.kind))
-    ):
+    for number, hypothesis in enumerate(sorted(events, key=lambda event: EVENTS.index(event.kind))):
         asked_of = {"subset": hypothesis.kind, "question": number, "choice": 0}
-        yield Chance(**common, **asked_of, probability=hypothesis.probability, correct=hypothesis.came)
+        yield Chance(**common, **asked_of, probability=hypothesis.probability, correct=hypothesis.true)
 
 
 def _hypotheses(case: Case) -> Mapping[str, int]:
@@ -170,13 +169,9 @@ def _hypotheses(case: Case) -> Mapping[str, int]:
     Other constants give more or fewer events, but never none.
     """
     truth = truth_of(case)
-    return (
-        Counter(
-            hypothesis.kind for hypothesis in said(perceived_video(case, Perception())[1], gold_of(truth))
-        )
-        if truth
-        else {}
-    )
+    if not truth:
+        return {}
+    return Counter(event.kind for event in hypotheses(perceived_video(case, Perception())[1], gold_of(truth)))
 
 
 def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
@@ -205,7 +200,7 @@ def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
 
 
 def bins_file(part: str) -> str:
-    """The place of the counts that the diagram of a part is drawn from."""
+    """The path of the counts that the diagram of a part is drawn from."""
     return f"artifacts/{{profile}}/reliability/{'' if part == CLEVRER.name else f'{part}-'}bins.json"
 
 
@@ -220,7 +215,7 @@ def _part(base: Interpreted, about: str, **own: Any) -> Part:
 
 
 def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
-    """Put probabilities into bins, and hold beside each how many choices were right."""
+    """Count correct choices in bins of probability; write the bins and their diagram."""
     chances = [msgspec.json.decode(line, type=Chance) for line in rows.read_bytes().splitlines()]
     reliabilities = [
         reliability_of(subset, (chance for chance in chances if chance.subset == subset))
@@ -234,10 +229,10 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
 
 
 def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
-    """The share that holds against the probability that was said, a line a kind of question or event.
+    """Draw the share that is correct over the stated probability, a line for each kind of question or event.
 
     Args:
-        alone: as for :func:`fall`.
+        alone: as for :func:`research.studies.shares.fall`.
     """
     styles = zip((MEASURED, NS_DR, ALOE), "os^", strict=False)
 
@@ -256,7 +251,7 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
 
 
 def in_words(reliability: Reliability) -> str:
-    """A subset's Brier score beside those of simpler statements."""
+    """A subset's Brier score beside those of rounded and of constant probabilities, in words."""
     what = "" if reliability.subset in EVENTS else " choices"
     return (
         f"{reliability.subset}: {reliability.n:,}{what}, Brier score {reliability.brier:.4f} "
@@ -278,11 +273,14 @@ def sections(workspace: Any) -> Iterator[Drawn]:
             series = {reliability.subset: reliability.bins for reliability in reliabilities}
             drawn = Markup(reliability_diagram(f"reliability-{part.name}", series))
             yield Drawn(
-                part.name, *SURE[part.name], drawn, [in_words(reliability) for reliability in reliabilities]
+                part.name,
+                *HEADINGS[part.name],
+                drawn,
+                [in_words(reliability) for reliability in reliabilities],
             )
 
 
-SURE = {
+HEADINGS = {
     CLEVRER.name: (
         "How sure answers about imagined worlds are",
         "An answer that a simulated fork gives has a probability: the share in which it holds of an ensemble "
@@ -294,7 +292,7 @@ SURE = {
         "those that are not likely stand in the log as suspected. Here each is held beside what happened.",
     ),
 }
-"""By benchmark, the heading under which the report shows its probabilities, and what they are."""
+"""By benchmark, the heading of its probabilities in the report, and an explanation."""
 
 
 RELIABILITY = Study(

@@ -1,4 +1,4 @@
-"""Robustness: ask each benchmark again on inexact input, and declare the conditions that make it so.
+"""Robustness: ask each benchmark again on inexact input; the conditions that make the input inexact.
 
 The first cases of a profile's data are used. A condition changes the observed input, by a seed; the questions
 and their gold do not change. Two conditions of ComPhy ask about other worlds instead, with the gold of their
@@ -75,14 +75,14 @@ class Condition(Declared):
     Attributes:
         label: its name in rows and tables.
         change: from a case to the changed case; takes ``rng``, a separate random generator, and ``seed``.
-        of: the settings that are asked under it; empty for all.
+        settings: the settings that are asked under it; empty for all.
         elsewhere: true if it asks about another world, which needs generated data; that world's number of
             questions may differ.
     """
 
     label: str
     change: Callable[..., Case]
-    of: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     elsewhere: bool = False
 
 
@@ -111,7 +111,7 @@ def rows(
         changed = condition.change(case, rng=rng, seed=seed)
         all_rows += (
             replace(row, benchmark=KEY, subset=named(row.subset, condition.label))
-            for row in answer(case, changed, condition.of, parameters, split)
+            for row in answer(case, changed, condition.settings, parameters, split)
         )
     # A stable sort: the rows of one question keep the order of the conditions.
     yield from sorted(all_rows, key=lambda row: str(row.question).zfill(12))
@@ -140,28 +140,34 @@ EVERYTHING = "all tasks"
 
 
 def _answered(
-    base: Interpreted, _: Case, changed: Case, of: Collection[str], parameters: Any, split: str
+    base: Interpreted, _: Case, changed: Case, settings: Collection[str], parameters: Any, split: str
 ) -> Iterable[Row]:
-    """A case's rows as the benchmark gives them."""
+    """A case's rows as the benchmark gives them, in all settings."""
     logs = base.logs(changed, parameters)
     return base.rows(changed, logs, parameters, split)
 
 
-def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters, split: str) -> Iterator[Row]:
+def _varied(
+    _: Case, changed: Case, settings: Collection[str], parameters: Parameters, split: str
+) -> Iterator[Row]:
     """CLEVRER's rows under some variants; event lists have no motion, and so no rows."""
     if not changed.kind:
         log = clevrer.scene_logs(None, changed)[0].log
         common = {"benchmark": KEY, "split": split, "scene": changed.scene, "log": log.digest}
-        variants = {variant.name: variant for variant in _VARIANTS if not of or variant.name in of}
+        variants = {
+            variant.name: variant for variant in _VARIANTS if not settings or variant.name in settings
+        }
         yield from variant_rows(variants, changed, Scene(log), parameters, common)
 
 
-def _told(case: Case, changed: Case, of: Collection[str], parameters: None, split: str) -> Iterator[Row]:
+def _of_stories(
+    case: Case, changed: Case, settings: Collection[str], parameters: None, split: str
+) -> Iterator[Row]:
     """bAbI's rows, all tasks together; a question keeps its number in the original story."""
     numbers: dict[str, list[str]] = {}
     for wording in babi.wordings(case):
         numbers.setdefault(wording.subset, []).append(wording.question)
-    for row in _answered(babi.BABI, case, changed, of, parameters, split):
+    for row in _answered(babi.BABI, case, changed, settings, parameters, split):
         yield replace(
             row,
             split=split,
@@ -220,15 +226,18 @@ def _other_world(case: Case, *, seed: int, friction: float, restitution: float, 
 
 
 def _missed(
-    of: Any, what: str, change: Change, *settings: str, shares: Sequence[float] = _SHARES
+    apply: Any, what: str, change: Change, *settings: str, shares: Sequence[float] = _SHARES
 ) -> Iterator[Condition]:
+    """Conditions that miss shares of something; ``apply`` turns a change of a record into one of a case."""
     for share in shares:
-        yield Condition(f"{share:.0%} of {what} missed", partial(of, partial(change, share=share)), settings)
+        changed = partial(apply, partial(change, share=share))
+        yield Condition(f"{share:.0%} of {what} missed", changed, settings)
 
 
-def _noise(sigmas: Iterable[float], of: Any, *settings: str) -> Iterator[Condition]:
+def _noise(sigmas: Iterable[float], apply: Any, *settings: str) -> Iterator[Condition]:
+    """Conditions with noise of places, in units; ``apply`` as in :func:`_missed`."""
     for sigma in sigmas:
-        change = partial(of, partial(clevrer_inexact.noisy, sigma=sigma))
+        change = partial(apply, partial(clevrer_inexact.noisy, sigma=sigma))
         yield Condition(f"places off by {sigma:g} units", change, settings)
 
 
@@ -246,7 +255,7 @@ def _part(
 ) -> Part:
     """A benchmark's questions under each condition; the first condition changes nothing."""
     conditions = (Condition(AS_IT_IS, _as_it_is), *changed)
-    pairs = tuple((s, c.label) for s in settings for c in conditions if s in (c.of or settings))
+    pairs = tuple((s, c.label) for s in settings for c in conditions if s in (c.settings or settings))
     elsewhere = {condition.label for condition in conditions if condition.elsewhere}
     return Part(
         name=base.name,
@@ -312,7 +321,7 @@ ROBUSTNESS = Study(
         _part(
             babi.BABI,
             (EVERYTHING,),
-            _told,
+            _of_stories,
             lambda case: {EVERYTHING: len(list(babi.wordings(case)))},
             Condition("in other words", partial(_stories, retold.paraphrased)),
             Condition("with asides", partial(_stories, retold.distracted)),

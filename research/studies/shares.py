@@ -115,9 +115,8 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
     Args:
         alone: whether the figure is a separate file rather than an element of the report.
     """
-    conditions, settings = (
-        list(dict.fromkeys(getattr(point, of) for point in series.points)) for of in ("condition", "setting")
-    )
+    conditions = list(dict.fromkeys(point.condition for point in series.points))
+    settings = list(dict.fromkeys(point.setting for point in series.points))
     colours = (figures.MEASURED, figures.NS_DR, figures.ALOE, figures.PAPER, figures.INK)
 
     def draw(axes: Axes) -> None:
@@ -153,15 +152,15 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
-    """The same rows as lines of a CSV file, heads first; proportions have six digits."""
+    """The measured points as lines of a CSV file, heads first; proportions have six digits."""
     heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
-    points = [
-        (series.name, of, count_of(of.correct, of.n)) for series in falls for of in series.points if of.n
-    ]
-    lines = [
-        (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
-        for name, of, count in points
-    ]
+    lines: list[tuple[object, ...]] = []
+    for series in falls:
+        for point in series.points:
+            if point.n:
+                count = count_of(point.correct, point.n)
+                measured = point.n, point.correct, count.accuracy, *(count.wilson or ())
+                lines.append((series.name, point.setting, point.condition, *measured))
     return [heads, *lines]
 
 
@@ -174,8 +173,8 @@ def tabled(study: str, shares: Shares) -> dict[str, Any]:
 def figures_of(study: str, about: str, workspace: Workspace) -> tuple[str, list[tuple[str, Markup]]]:
     """The text about a study's figures, and the title and figure of each benchmark, for the report."""
     falls = read_list(workspace.artifacts / study / FALLS, Fall)
-    there = (series for series in falls if any(point.n for point in series.points))
-    return about, [(series.title, Markup(fall(f"fall-{series.name}", series))) for series in there]
+    measured = (series for series in falls if any(point.n for point in series.points))
+    return about, [(series.title, Markup(fall(f"fall-{series.name}", series))) for series in measured]
 
 
 def table_stages(shares: Shares, study: Study) -> list[Stage]:

@@ -68,4 +68,4 @@ def test_branches_are_measured_one_by_one() -> None:
         (1, 100, "ASK"),
     ]
     assert all(0 < row.median <= row.p99 for row in measured)
-    assert [row.branches for row in measured if row.kept is not None] == [120] * 3
+    assert [row.branches for row in measured if row.kib is not None] == [120] * 3

@@ -1,7 +1,8 @@
-"""The long run: `make fuzz MINUTES=…`. Each batch of inputs is read in a process of its own, which may break.
+"""The long run: `make fuzz MINUTES=…`. A separate process reads each batch of inputs, and may break.
 
-An input that ends in a traceback, a crash or no end is kept under tests/fuzz/corpus, and named; so is one
-whose reading takes more processor time than it may, or ever more of it the longer it is.
+A door is a function that reads input from outside, such as a file. An input that ends in a traceback, a crash
+or a hang is kept under tests/fuzz/corpus, and named; so is one whose reading takes more processor time than
+it may, or grows faster than its length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 BATCH = 2500
-"""Inputs of a process: it takes two seconds to start."""
+"""Inputs per process, since a process takes two seconds to start."""
 PATIENCE = 1200
 """Seconds for a batch."""
 HUNG = 60
@@ -38,7 +39,7 @@ LENGTHS = (20_000, 80_000, 320_000, 1_280_000)
 EXPONENT = 1.1
 """Time may grow with the length to this power."""
 SLOW = 0.01
-"""Seconds of processor time below which a clock tells nothing of growth."""
+"""Seconds of processor time below which a clock is too coarse to show growth."""
 
 
 def budget(size: int) -> float:
@@ -47,7 +48,7 @@ def budget(size: int) -> float:
 
 
 def batch(name: str, seed: int) -> None:
-    """Read one batch; the input under way stands in the folder named by the last argument."""
+    """Read one batch; the current input lies in the folder named by the command's last argument."""
     from fuzz_doors import DOORS
     from fuzz_mutators import grown, mutated
 
@@ -58,7 +59,7 @@ def batch(name: str, seed: int) -> None:
     door, source = DOORS[name], random.Random(f"{name} {seed}")
     seeds, path = door.seeds(), Path(sys.argv[-1]) / door.name
 
-    def taken(data: bytes) -> float:
+    def timed(data: bytes) -> float:
         path.write_bytes(data)
         signal.setitimer(signal.ITIMER_PROF, HUNG)
         start = time.process_time()
@@ -68,28 +69,28 @@ def batch(name: str, seed: int) -> None:
 
     for _ in range(BATCH):
         data = mutated(seeds, source, door.wrap)
-        if (seconds := taken(data)) > budget(len(data)):
-            seconds = min(seconds, taken(data))
+        if (seconds := timed(data)) > budget(len(data)):
+            seconds = min(seconds, timed(data))
         assert seconds <= budget(len(data)), f"{seconds:.1f} s for {len(data)} bytes"
     for _ in range(GROWN):
         growing = grown(seeds, source)
         made = [door.wrap(growing(length)) for length in LENGTHS]
-        if taken(made[0]) > 5:
+        if timed(made[0]) > 5:
             raise AssertionError(f"more than 5 s for {len(made[0])} bytes")
-        # The least of three is the reading that nothing disturbed; what seems to grow is read again.
-        times = [min(taken(data) for _ in range(3)) for data in made[:2]]
+        # The least of three readings is the least disturbed one; an input that seems to grow is read again.
+        times = [min(timed(data) for _ in range(3)) for data in made[:2]]
         for again in (3, 8):
             if times[1] < SLOW or exponent(*times[:2]) <= EXPONENT:
                 break
-            times = [min(taken(data) for _ in range(again)) for data in made]
+            times = [min(timed(data) for _ in range(again)) for data in made]
         else:
             powers = [exponent(*pair) for pair in pairwise(times)]
-            # What a cache no longer holds takes longer once; what grows with a power does so at each length.
+            # An input too large for a cache takes longer at one length; real growth shows at each length.
             assert min(powers) <= EXPONENT, f"grows with the powers {[f'{power:.2f}' for power in powers]}"
 
 
 def exponent(shorter: float, longer: float) -> float:
-    """The power of the length, which is four times as much, with which the time grows."""
+    """The power of the length with which the time grows; the longer input has four times the length."""
     return math.log(max(longer, 1e-6) / max(shorter, 1e-6), LENGTHS[1] / LENGTHS[0])
 
 
@@ -122,10 +123,10 @@ def main() -> int:
                 continue
             broken += 1
             data = now.read_bytes() if now.is_file() else b""
-        kept = HERE / "corpus" / name.replace(" ", "_") / hashlib.sha256(data).hexdigest()[:12]
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(data)
-        sys.stdout.write(f"{name}, seed {seed}: {kept}\n{fault[-1500:]}\n")
+        target = HERE / "corpus" / name.replace(" ", "_") / hashlib.sha256(data).hexdigest()[:12]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        sys.stdout.write(f"{name}, seed {seed}: {target}\n{fault[-1500:]}\n")
         sys.stdout.flush()
     for name, count in read.items():
         sys.stdout.write(f"{count:>8} {name}\n")

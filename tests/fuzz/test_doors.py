@@ -1,6 +1,6 @@
-"""Whatever comes through a door is read, or refused by an error of the project's own: never a traceback.
+"""A door, which is a function that reads input from outside, reads any input or refuses it with our error.
 
-A short run with a fixed seed; `make fuzz MINUTES=…` is the long one.
+This is a short run with a fixed seed; `make fuzz MINUTES=…` is the long one.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ def enter(name: str, data: bytes, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_the_inputs_that_a_door_takes_are_taken(name: str, tmp_path: Path) -> None:
+def test_valid_inputs_are_read(name: str, tmp_path: Path) -> None:
     for data in map(DOORS[name].wrap, DOORS[name].seeds()):
         path = tmp_path / DOORS[name].name
         path.write_bytes(data)
         try:
             DOORS[name].read(path)
         except SubstrateError:
-            assert name in ("answers", "sparql", "memory tools"), "some refer to what is not there"
+            assert name in ("answers", "sparql", "memory tools"), "some of these refer to missing things"
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_what_once_broke_something_is_read_or_refused(name: str, tmp_path: Path) -> None:
+def test_an_input_that_once_broke_a_door_is_read_or_refused(name: str, tmp_path: Path) -> None:
     for data in corpus(name):
         enter(name, data, tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::substrate.TornTailWarning", "ignore:Duplicate name")
 @pytest.mark.parametrize("name", DOORS)
-def test_an_input_somewhat_like_it_is_read_or_refused(name: str, tmp_path: Path) -> None:
+def test_a_mutated_input_is_read_or_refused(name: str, tmp_path: Path) -> None:
     seeds = DOORS[name].seeds()
 
     @settings(

@@ -67,7 +67,7 @@ def holes(path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _ended() -> Iterator[None]:
-    """A door that waits for a pipe, or takes all memory, is an error and no hang."""
+    """End a test whose door waits for a pipe or takes all memory with an error, not a hang."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     handler = signal.signal(signal.SIGALRM, _waited)
     signal.alarm(60)
@@ -84,7 +84,7 @@ def _waited(number: int, frame: object) -> None:
 
 @pytest.mark.parametrize("make", [pipe, device, holes])
 @pytest.mark.parametrize("name", DOORS)
-def test_what_is_no_file_is_refused(name: str, make: Callable[[Path], None], tmp_path: Path) -> None:
+def test_a_path_that_is_no_file_is_refused(name: str, make: Callable[[Path], None], tmp_path: Path) -> None:
     for suffix in (".ttl", ".zip", ".tar.gz"):
         path = tmp_path / f"qa1_test{suffix}"
         make(path)

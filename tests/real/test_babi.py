@@ -1,4 +1,4 @@
-"""A real bAbI file: where our reasons are not the file's, both are a proof. Pins hold every answer."""
+"""A real bAbI file: if our supporting facts differ from the file's, both prove the answer."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""CLEVRER on real files: what the interpreter gets right, and that real annotations convert without loss."""
+"""CLEVRER on real files: annotations convert without loss, and questions are read from their words."""
 
 from __future__ import annotations
 
@@ -32,13 +32,8 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
         for before, now in zip(raw["motion_trajectory"], raw["motion_trajectory"][1:], strict=False):
             for old, new in zip(before["objects"], now["objects"], strict=True):
                 if old["inside_camera_view"] != new["inside_camera_view"]:
-                    flips.add(
-                        (
-                            "Entry" if new["inside_camera_view"] else "Exit",
-                            now["frame_id"],
-                            frozenset({new["object_id"]}),
-                        )
-                    )
+                    kind = "Entry" if new["inside_camera_view"] else "Exit"
+                    flips.add((kind, now["frame_id"], frozenset({new["object_id"]})))
         assert {(e.kind, e.frame, e.objects) for e in scene.events if e.kind in ("Entry", "Exit")} == flips
         collisions = {(c["frame_id"], frozenset(c["object_ids"])) for c in raw["collision"]}
         assert {(e.frame, e.objects) for e in scene.events if e.kind == "Collision"} == collisions

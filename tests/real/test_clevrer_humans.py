@@ -1,4 +1,4 @@
-"""CLEVRER-Humans on real scenes: people's wordings, resolved to events, whatever it shows."""
+"""People's wordings, as in CLEVRER-Humans, resolved to the events of a scene made by hand."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_wordings(
         ("the red ball, the green cube and the gray cylinder collide", "names 3 objects"),
     ],
 )
-def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str) -> None:
+def test_unreadable_words_are_refused_with_the_reason(scene: Scene, words: str, message: str) -> None:
     with pytest.raises(ProgramError, match=message):
         resolve(words, scene)
 
@@ -98,7 +98,7 @@ def test_words_that_fit_two_objects_have_both_readings(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("words", ["the gray cylinder hit the red metal ball", "the rubber ball collided"])
-def test_what_the_log_would_record_and_does_not_did_not_happen(scene: Scene, words: str) -> None:
+def test_an_event_that_the_log_lacks_did_not_happen(scene: Scene, words: str) -> None:
     (moment,) = resolve(words, scene)
     assert (moment.event, moment.happens) == (None, False)
 

@@ -1,4 +1,4 @@
-"""The law of motion against official motion and real trajectories; what every run of it must keep."""
+"""The law of motion compared with official motion and real trajectories, and the invariants of every run."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from msgspec.structs import replace
 from research.domains.foretelling import predict_collisions, read_trajectories
 from research.domains.foretelling.calibrate import calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import Watched, watch
+from research.domains.foretelling.from_trajectories import Tracked, paired
 from research.domains.foretelling.sight import BELIEF, SIGHT
 from research.measurements.clevrer_foretelling import far_errors, one_step_errors, others, recovered
 from substrate.base.errors import FormatError, ParameterError
-from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
+from substrate.domains.clevrer.format import CompactObject, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, simulate
 
 
 @pytest.fixture(scope="module")
-def watched(clevrer: Path) -> list[Watched]:
-    return watch(
+def watched(clevrer: Path) -> list[Tracked]:
+    return paired(
         read_trajectories(clevrer / "trajectories_test.jsonl.gz"),
         read_scene_events(clevrer / "ground_truth_test.jsonl.gz"),
     )
@@ -56,37 +56,38 @@ def test_constants_in_force_are_those_the_annotations_give(clevrer: Path) -> Non
 # Real trajectories; odd scenes are kept out of every fit
 
 
-def test_odd_scenes_have_no_say_in_the_constants(
-    clevrer: Path, watched: list[Watched], tmp_path: Path
+def test_odd_scenes_do_not_influence_the_constants(
+    clevrer: Path, watched: list[Tracked], tmp_path: Path
 ) -> None:
-    some = [w for w in watched if w.scene.scene_index < 15050]
+    some = [scene for scene in watched if scene.motion.scene_index < 15050]
     full = _written(tmp_path / "full", some)
-    silent = [Watched(w.scene, SceneEvents(w.scene.scene_index, 128, w.events.objects, [], [])) for w in some]
-    spoilt = _written(
-        tmp_path / "spoilt",
-        [quiet if w.scene.scene_index % 2 else w for w, quiet in zip(some, silent, strict=True)],
+    empty = [replace(scene, events=replace(scene.events, in_outs=[], collisions=[])) for scene in some]
+    changed = _written(
+        tmp_path / "changed",
+        [other if scene.motion.scene_index % 2 else scene for scene, other in zip(some, empty, strict=True)],
     )
-    assert calibrate(clevrer / "annotations", *full) == calibrate(clevrer / "annotations", *spoilt)
+    assert calibrate(clevrer / "annotations", *full) == calibrate(clevrer / "annotations", *changed)
 
 
-def _written(folder: Path, watched: list[Watched]) -> tuple[Path, Path]:
+def _written(folder: Path, watched: list[Tracked]) -> tuple[Path, Path]:
     folder.mkdir()
     paths = folder / "trajectories.jsonl", folder / "events.jsonl"
-    paths[0].write_bytes(b"\n".join(msgspec.json.encode(w.scene) for w in watched))
-    paths[1].write_bytes(b"\n".join(msgspec.json.encode(w.events) for w in watched))
+    paths[0].write_bytes(b"\n".join(msgspec.json.encode(scene.motion) for scene in watched))
+    paths[1].write_bytes(b"\n".join(msgspec.json.encode(scene.events) for scene in watched))
     return paths
 
 
-def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> None:
-    w = next(w for w in watched if predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=[]))
-    foretold = predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=[])
-    assert set(predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=foretold)).isdisjoint(foretold)
+def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Tracked]) -> None:
+    motions = [scene.motion for scene in watched]
+    motion = next(m for m in motions if predict_collisions(m.objects, m.trajectory, 80, met=[]))
+    foretold = predict_collisions(motion.objects, motion.trajectory, 80, met=[])
+    assert set(predict_collisions(motion.objects, motion.trajectory, 80, met=foretold)).isdisjoint(foretold)
 
 
-# What needs no data
+# Without data
 
 
-def test_the_command_writes_where_the_law_is_read_as_it_stands_there() -> None:
+def test_the_files_of_constants_have_the_constants_in_force() -> None:
     for path, constants in rendered(LAW, SIGHT, BELIEF).items():
         assert json.loads(path.read_bytes()) == json.loads(msgspec.json.encode(constants))
 

@@ -1,4 +1,4 @@
-"""`substrate perceive clevrer` on real proposals: it reads no gold, and answers real questions."""
+"""`substrate perceive clevrer` on real proposals: its events have probabilities, intervals and places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commands import invoke
 VIDEOS = (70, 81, 95, 97, 180, 216, 242, 296)
 
 
-def test_events_have_chances_intervals_and_places(real_data: Path, tmp_path: Path) -> None:
+def test_events_have_probabilities_intervals_and_places(real_data: Path, tmp_path: Path) -> None:
     folder, out = tmp_path / "proposals", tmp_path / "events.jsonl"
     folder.mkdir()
     with ZipFile(real_data / "clevrer/proposals.zip") as archive:

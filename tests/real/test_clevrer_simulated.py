@@ -1,4 +1,4 @@
-"""Simulated forks of official scenes, from nothing but what their logs record of who is in view."""
+"""Simulated forks of official scenes, from their logs alone, which record only objects in view."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def films(real_data: Path) -> list[tuple[Annotation, Scene]]:
 def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
     films: list[tuple[Annotation, Scene]], start: int, true: int, close: int, extra: int
 ) -> None:
-    """Everyone departs at ``start``, nobody is set back: every collision comes again, but for chance three
-    frames off or one too many.
+    """All bodies are simulated from ``start`` on, none is removed: every collision recurs, up to three frames
+    off, and chance may add one.
     """
     count = {"true": 0, "found": 0, "close": 0, "extra": 0}
     for _, scene in films:
@@ -37,12 +37,13 @@ def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
             recorded_bodies(scene, observed_masses(scene)), seen, start, scene.end, scene.objects
         )
         assert not simulated.standing
-        then = {(a, b): frame for frame, a, b in seen if frame > start}
-        now = {(a, b): frame for frame, a, b in simulated.contacts}
-        count["true"] += len(then)
-        count["found"] += len(then.keys() & now.keys())
-        count["close"] += sum(abs(now[pair] - then[pair]) <= 3 for pair in then.keys() & now.keys())
-        count["extra"] += len(now.keys() - then.keys())
+        true_hits = {(a, b): frame for frame, a, b in seen if frame > start}
+        hits = {(a, b): frame for frame, a, b in simulated.contacts}
+        both = true_hits.keys() & hits.keys()
+        count["true"] += len(true_hits)
+        count["found"] += len(both)
+        count["close"] += sum(abs(hits[pair] - true_hits[pair]) <= 3 for pair in both)
+        count["extra"] += len(hits.keys() - true_hits.keys())
     assert count["found"] == count["true"] == true
     assert count["close"] >= close
     assert count["extra"] <= extra

@@ -1,5 +1,5 @@
-"""ComPhy's inference on real motion: CLEVRER's objects are equally heavy and pull at nothing, and so it must
-find them.
+"""ComPhy's inference on real motion: CLEVRER's objects are equally heavy and without charge, and it must find
+that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GQA on what public data there is: real programs and real scene graphs. Pins hold the answers."""
+"""GQA on the public real data: programs and scene graphs. Pins hold the answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
             other = f"{name}es" if name.endswith(("x", "ch", "sh")) else f"{name}s"
             pairs = [(name, other), (other, name)]
         missed |= {pair for pair in pairs if not finds(*pair)}
-    # What is worn, and who cheers, are other things than the singular says.
+    # Glasses are worn, and fans cheer: other things than a glass and a fan.
     assert missed <= {("fan", "fans"), ("fans", "fan"), ("glass", "glasses"), ("glasses", "glass")}
 
 

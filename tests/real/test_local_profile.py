@@ -76,9 +76,9 @@ def test_real_questions_run_through_the_platform_and_a_changed_file_is_seen(
     assert "official files of the user" in done.output
 
     traced = invoke("trace", EXPLANATORY, "--profile", "local", "--json")
-    way = json.loads(traced.stdout)["trace"]
-    assert way["problems"] == []
-    (source,) = way["sources"]
+    trace = json.loads(traced.stdout)["trace"]
+    assert trace["problems"] == []
+    (source,) = trace["sources"]
     assert source["kind"] == "official files of the user"
     assert {file["file"]: file["sha256"] for file in source["official"]} == {
         str(path): sha256(path) for path in files.values()

@@ -1,4 +1,4 @@
-"""The profile `real`: official files computed and pinned, and the pinned numbers where the files are not."""
+"""The profile `real`: official files are computed and pinned; without them the pinned numbers are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated CLEVRER scenes beside real ones: the constants are what real scenes show, and the histograms
+"""Generated CLEVRER scenes compared with real ones: the constants are measured on real scenes, and histograms
 agree.
 """
 
@@ -68,9 +68,10 @@ def bounds(real: list[Clip]) -> dict[str, float]:
     return {name: SLACK + FACTOR * max(draw[name].total_variation for draw in draws) for name in draws[0]}
 
 
-def beyond(ones: list[Clip], real: list[Clip], limits: dict[str, float]) -> dict[str, tuple[float, float]]:
+def beyond(made: list[Clip], real: list[Clip], limits: dict[str, float]) -> dict[str, tuple[float, float]]:
     """The statistics that are further from the real ones than their limit: their distance and the limit."""
-    far = {name: of.total_variation for name, of in distances(collected(ones), collected(real)).items()}
+    apart = distances(collected(made), collected(real))
+    far = {name: distance.total_variation for name, distance in apart.items()}
     return {name: (far[name], limit) for name, limit in limits.items() if far[name] > limit}
 
 
@@ -83,13 +84,8 @@ def test_constants_in_force_are_what_real_scenes_show(
     clevrer: Path, train: list[Clip], tracked: list[Clip]
 ) -> None:
     names = annotation_names(clevrer / "annotations").values()
-    figures = asdict(
-        measure(
-            train,
-            tracked[::2],
-            [decode_annotation(source) for source in sources_in(clevrer / "annotations", names)],
-        )
-    )
+    annotations = [decode_annotation(source) for source in sources_in(clevrer / "annotations", names)]
+    figures = asdict(measure(train, tracked[::2], annotations))
     constants = {name: value for name, value in figures.items() if not name.startswith("kept")}
     assert constants == {name: getattr(MEASURED, name) for name in constants}
 

@@ -30,4 +30,4 @@ def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Pat
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in (made / "tables").glob("*.md")} >= {"clevrer.md", "transfer.md", "twin.md"}
     assert (made / "report/index.html").is_file()
-    assert not (made / "questions").exists(), "the methods beside are the package's"
+    assert not (made / "questions").exists(), "the study of questions belongs to the package"

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from research.domains.foretelling.from_annotations import fit_law, impacts, mass_spread, read_annotations
-from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, watch
+from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, paired
 from research.domains.foretelling.sight import BELIEF, SIGHT, Belief, Sight
 from substrate.base.errors import SubstrateError
 from substrate.base.files import write_json
@@ -60,7 +60,7 @@ def calibrate(
     law = fit_law(films)
     if trajectories is None or events is None:
         return law, SIGHT, BELIEF
-    fitted, _ = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
+    fitted, _ = halves(paired(read_trajectories(trajectories), read_scene_events(events)))
     sight = fit_sight(fitted, law, mass_spread(impacts(films, law)))
     return law, sight, fit_belief(fitted, law, sight)
 

@@ -24,9 +24,9 @@ PATIENCE = 3
 class Estimate(Struct, frozen=True):
     """A state and its trust.
 
-    ``steady``: no blow since the trajectory's last new fit. ``struck``: a blow since then; if it is wrongly
-    timed, the body is misplaced. ``new``: only one position is known. ``fit`` counts the seams before the
-    state.
+    A tracker fits a trajectory piece by piece; a seam is a frame where a new fit begins. ``steady``: no blow
+    since the last seam. ``struck``: a blow since then; if it is wrongly timed, the body is misplaced.
+    ``new``: only one position is known, and not of frame 0. ``fit`` counts the seams before the state.
     """
 
     body: Body

@@ -30,7 +30,7 @@ _RESTITUTIONS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 _FLAT = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 _FLAT_THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-# From Bullet: ``threshold`` and ``correction``; the fit replaces the other values.
+# The law that the fit starts from: ``threshold`` and ``correction`` are Bullet's and stay.
 SOLVER = Law(
     substeps=1,
     step=0.028,
@@ -94,11 +94,11 @@ def free_flight(annotation: format.Annotation) -> Iterator[Free]:
         + np.where(np.eye(len(place)), inf, 0)[:, :, None]
     )
     near = gap.min(axis=1) < _ALONE
-    for k, (name, states) in enumerate(track.items()):
-        for t in range(1, len(states) - 1):
-            if near[k, t - 1 : t + 2].any():
+    for row, (name, states) in enumerate(track.items()):
+        for frame in range(1, len(states) - 1):
+            if near[row, frame - 1 : frame + 2].any():
                 continue
-            now, after = states[t], states[t + 1]
+            now, after = states[frame], states[frame + 1]
             speed, next_speed = hypot(*now.velocity[:2]), hypot(*after.velocity[:2])
             if speed > 0.1:
                 way = hypot(after.location[0] - now.location[0], after.location[1] - now.location[1])
@@ -108,7 +108,9 @@ def free_flight(annotation: format.Annotation) -> Iterator[Free]:
 
 
 def impacts(annotations: Sequence[format.Annotation], law: Law) -> list[Impact]:
-    """Every collision whose two bodies have no other collision within the window."""
+    """Every collision whose two bodies collide with nothing else within twice the window; none of the first
+    frames.
+    """
     lone: list[Impact] = []
     for annotation in annotations:
         for collision in annotation.collision:
@@ -175,13 +177,13 @@ def fit_law(annotations: Sequence[format.Annotation]) -> Law:
         law,
         turning=round(median(_turning(f, law) for f in free if f.shape == "cube" and abs(f.spin) > 0.3), 1),
     )
-    round_ones = [
+    sphere_laws = [
         replace(law, radius=r, reach=c, restitution=e) for r, c, e in product(_RADII, _REACHES, _RESTITUTIONS)
     ]
-    law = _least([i for i in seen if "sphere" in i.shapes], round_ones)
+    law = _best_law([i for i in seen if "sphere" in i.shapes], sphere_laws)
     flat = [i for i in seen if "sphere" not in i.shapes]
     if flat:
-        law = _least(
+        law = _best_law(
             flat,
             [replace(law, restitution_flat=e, threshold_flat=v) for e, v in product(_FLAT, _FLAT_THRESHOLDS)],
         )
@@ -238,7 +240,7 @@ def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
                 yield (arm_x * dy - arm_y * dx) / spin
 
 
-def _least(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
+def _best_law(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
     """The law with the smallest mean velocity error over the impacts; the first among equals."""
     return min(laws, key=lambda law: fmean(min(_WORST, impact_error(impact, law)) for impact in seen))
 

@@ -20,9 +20,6 @@ from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.trajectories import TrajectoryScene
 
-AT = (80, 100)
-"""Last known frames of the benchmark."""
-
 _HALF = NormalDist().inv_cdf(0.75)  # the median error of a normal distribution, in standard errors
 _SLIGHT = 0.03  # change of velocity that a seam causes in nearly every body (units/s)
 _SEAM = 3.0  # a seam changes the velocities of this many times more bodies than an ordinary frame
@@ -57,17 +54,17 @@ UNSEEN = Sight(
 )
 
 
-class Watched(Struct, frozen=True):
+class Tracked(Struct, frozen=True):
     """A scene's tracked motion and its true events."""
 
-    scene: TrajectoryScene
+    motion: TrajectoryScene
     events: SceneEvents
 
     def seen(self, at: int) -> dict[int, list[Sampled]]:
         """The points up to a frame, by object; objects without points are left out."""
         known = {
             name: [point for point in points if point[0] <= at]
-            for name, points in sorted(self.scene.trajectory.items())
+            for name, points in sorted(self.motion.trajectory.items())
         }
         return {name: points for name, points in known.items() if points}
 
@@ -93,36 +90,35 @@ def _pair(objects: tuple[int, int]) -> predict.Pair:
     return (min(objects), max(objects))
 
 
-def watch(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvents]) -> list[Watched]:
+def paired(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvents]) -> list[Tracked]:
     """Pair the scenes that have both trajectories and events, by number."""
-    return [Watched(scene, events[number]) for number, scene in sorted(scenes.items()) if number in events]
+    return [Tracked(scene, events[number]) for number, scene in sorted(scenes.items()) if number in events]
 
 
-def halves(watched: Sequence[Watched]) -> tuple[list[Watched], list[Watched]]:
+def halves(tracked: Sequence[Tracked]) -> tuple[list[Tracked], list[Tracked]]:
     """Split the scenes into even ones, to fit on, and odd ones, held out."""
-    return [w for w in watched if w.scene.scene_index % 2 == 0], [
-        w for w in watched if w.scene.scene_index % 2
-    ]
+    even, odd = ([scene for scene in tracked if scene.motion.scene_index % 2 == rest] for rest in (0, 1))
+    return even, odd
 
 
-def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
+def fit_sight(tracked: Sequence[Tracked], law: Law, mass: float) -> Sight:
     """Fit how the trajectories differ from the true motion."""
     sight = replace(UNSEEN, mass=round(mass, 2))
-    sight = replace(sight, seams=_seams(watched, law, sight))
-    sight = _entries(watched, law, sight)
+    sight = replace(sight, seams=_seams(tracked, law, sight))
+    sight = _entries(tracked, law, sight)
     sight = max(
         (replace(sight, touching=t, near=n, blow=b) for t, n, b in product(_TOUCHING, _NEAR, _BLOWS)),
-        key=lambda s: _met_score(watched, law, s),
+        key=lambda s: _met_score(tracked, law, s),
     )
-    return _errors(watched, law, sight)
+    return _errors(tracked, law, sight)
 
 
-def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...]:
-    """Find successive frames where far more bodies than usual change velocity; the second begins a fit."""
+def _seams(tracked: Sequence[Tracked], law: Law, sight: Sight) -> tuple[int, ...]:
+    """Find the seams: each is the second of two frames where far more bodies than usual change velocity."""
     changed, counted = Counter[int](), Counter[int]()
-    for w in watched:
-        shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
-        for name, points in w.scene.trajectory.items():
+    for scene in tracked:
+        shapes: dict[int, Shape] = {thing.id: thing.shape for thing in scene.motion.objects}
+        for name, points in scene.motion.trajectory.items():
             for frame, change in velocity_changes([p for p in points if p[0] < FRAMES], shapes[name], law):
                 counted[frame] += 1
                 changed[frame] += change > _SLIGHT
@@ -147,9 +143,9 @@ class _Entry(Struct, frozen=True):
         return remainder(atan2(aim[1] - self.y, aim[0] - self.x) - self.heading, 2 * pi)
 
 
-def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
+def _entries(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Sight:
     """Fit the speed and heading of entering bodies that nothing hit between their first two points."""
-    entries = [entry for w in watched for entry in _entered(w, law)]
+    entries = [entry for scene in tracked for entry in _entered(scene, law)]
     usual = median(entry.speed for entry in entries)
     spread = median(abs(entry.speed - usual) for entry in entries) / _HALF
     aim = min(product(_AIMS, _AIMS), key=lambda a: median(abs(entry.off(a)) for entry in entries))
@@ -166,20 +162,20 @@ def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     return max(aimed, key=lambda s: fsum(log(_entry_likelihood(entry, s)) for entry in entries))
 
 
-def _entered(w: Watched, law: Law) -> Iterator[_Entry]:
-    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
-    for name, points in sorted(w.scene.trajectory.items()):
+def _entered(scene: Tracked, law: Law) -> Iterator[_Entry]:
+    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in scene.motion.objects}
+    for name, points in sorted(scene.motion.trajectory.items()):
         if len(points) < 2 or not 0 < points[0][0] < points[1][0] < FRAMES:
             continue
         (frame, x, y), (until, x1, y1) = points[:2]
-        if w.struck(name, 0, until):
+        if scene.struck(name, 0, until):
             continue
         time = (until - frame) * law.frame
         mean = hypot(x1 - x, y1 - y) / time
         speed = mean + law.deceleration(shapes[name], mean) * time / 2
         others = [
             atan2(there[2] - y, there[1] - x)
-            for other, known in sorted(w.scene.trajectory.items())
+            for other, known in sorted(scene.motion.trajectory.items())
             for there in known
             if other != name and there[0] == frame
         ]
@@ -199,19 +195,19 @@ def _entry_likelihood(entry: _Entry, sight: Sight) -> float:
     if not sum(weights):
         return max(general, 1e-9)
     near = [bell(way, sight.entry_aimed_spread) for way in ways]
-    aimed = sum(w * n for w, n in zip(weights, near, strict=True)) / sum(weights)
+    aimed = sum(weight * density for weight, density in zip(weights, near, strict=True)) / sum(weights)
     return max((1 - sight.entry_aimed) * general + sight.entry_aimed * aimed, 1e-9)
 
 
-def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
+def _met_score(tracked: Sequence[Tracked], law: Law, sight: Sight) -> float:
     """F1 of the inferred past collisions, over both frames of the benchmark."""
     right = guessed = true = 0
-    for w, at in product(watched, AT):
-        known = {thing.id: thing for thing in w.scene.objects}
-        seen = w.seen(at)
+    for scene, at in product(tracked, predict.AT):
+        known = {thing.id: thing for thing in scene.motion.objects}
+        seen = scene.seen(at)
         guesses, met = (
             predict.met_pairs(known, seen, law=law, sight=sight),
-            {pair for pair in w.met(at) if set(pair) <= set(seen)},
+            {pair for pair in scene.met(at) if set(pair) <= set(seen)},
         )
         right, guessed, true = right + len(guesses & met), guessed + len(guesses), true + len(met)
     return 2 * right / (guessed + true)
@@ -226,9 +222,9 @@ class _Error(Struct, frozen=True):
     velocity: float
 
 
-def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
+def _errors(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Sight:
     """Fit standard errors by medians; struck bodies get a second spread that explains their largest tenth."""
-    errors = list(_state_errors(watched, law, sight))
+    errors = list(_state_errors(tracked, law, sight))
     steady = [[e for e in errors if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
     struck = [e for e in errors if e.trust == "struck"]
     if not all(steady) or not struck:
@@ -253,15 +249,15 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     )
 
 
-def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterator[_Error]:
+def _state_errors(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Iterator[_Error]:
     """Errors of moving bodies two intervals before a seam, if nothing hits them until the new fit."""
-    for w, seam in product(watched, sight.seams):
+    for scene, seam in product(tracked, sight.seams):
         at, later = seam - 2 * sight.interval, seam + sight.interval
-        for thing in w.scene.objects:
-            points = [p for p in w.scene.trajectory.get(thing.id, []) if p[0] <= later]
+        for thing in scene.motion.objects:
+            points = [p for p in scene.motion.trajectory.get(thing.id, []) if p[0] <= later]
             now = estimate(thing.id, thing.shape, points, at, law=law, sight=sight)
             then = estimate(thing.id, thing.shape, points, later, law=law, sight=sight)
-            if now is None or then is None or now.trust == "new" or w.struck(thing.id, at, later + 1):
+            if now is None or then is None or now.trust == "new" or scene.struck(thing.id, at, later + 1):
                 continue
             if [p[0] for p in points[-2:]] != [seam, later] or not now.body.vx or not then.body.vx:
                 continue
@@ -274,44 +270,45 @@ def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterato
                 yield _Error(now.trust, now.fit, place - velocity * (later - at) * law.frame, velocity)
 
 
-def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
+def fit_belief(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Belief:
     """Regress collisions on votes (logistic, ridge), then choose the cut with the highest mean F1 over the
     benchmark's frames.
     """
-    known = {at: cast(watched, at, law, sight) for at in AT}
+    outlooks = {at: outlooks_at(tracked, at, law, sight) for at in predict.AT}
     rows: list[tuple[float, ...]] = []
-    came: list[bool] = []
-    for at in AT:
-        for w, evidence in zip(watched, known[at], strict=True):
-            truth = w.truth(at)
-            for pair, row in sorted(predict.features(evidence, w.met(at)).items()):
+    collided: list[bool] = []
+    for at in predict.AT:
+        for scene, evidence in zip(tracked, outlooks[at], strict=True):
+            truth = scene.truth(at)
+            for pair, row in sorted(predict.features(evidence, scene.met(at)).items()):
                 rows.append(row)
-                came.append(pair in truth)
-    weights = _logistic(np.array(rows), np.array(came, dtype=float))
+                collided.append(pair in truth)
+    weights = _logistic(np.array(rows), np.array(collided, dtype=float))
     belief = Belief(*(round(float(weight), 2) for weight in weights))
     cut = max(
-        _CUTS, key=lambda c: fmean(score(watched, at, known[at], replace(belief, cut=c)).f1 for at in AT)
+        _CUTS,
+        key=lambda c: fmean(score(tracked, at, outlooks[at], replace(belief, cut=c)).f1 for at in outlooks),
     )
     return replace(belief, cut=cut)
 
 
-def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[predict.Outlook]:
+def outlooks_at(tracked: Sequence[Tracked], at: int, law: Law, sight: Sight) -> list[predict.Outlook]:
     """The outlook of every scene at a frame."""
     outlooks: list[predict.Outlook] = []
-    for w in watched:
-        known = {thing.id: thing for thing in w.scene.objects}
-        here = predict.states(known, w.seen(at), at, law=law, sight=sight)
+    for scene in tracked:
+        known = {thing.id: thing for thing in scene.motion.objects}
+        here = predict.states(known, scene.seen(at), at, law=law, sight=sight)
         outlooks.append(predict.outlook(here, FRAMES - 1 - at, law=law, sight=sight))
     return outlooks
 
 
-def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
-    """Newton's method; the ridge keeps rare features small."""
+def _logistic(rows: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+    """The weights of a logistic regression, by Newton's method; a ridge keeps rare features small."""
     weights = np.zeros(rows.shape[1])
     for _ in range(50):
         chance = 1 / (1 + np.exp(-rows @ weights))
         curvature = (rows * (chance * (1 - chance))[:, None]).T @ rows + _RIDGE * np.eye(len(weights))
-        weights = weights + np.linalg.solve(curvature, rows.T @ (came - chance) - _RIDGE * weights)
+        weights = weights + np.linalg.solve(curvature, rows.T @ (outcomes - chance) - _RIDGE * weights)
     return weights
 
 
@@ -349,18 +346,18 @@ class Score(Struct, frozen=True):
 
 
 def score(
-    watched: Sequence[Watched],
+    tracked: Sequence[Tracked],
     at: int,
-    known: Sequence[predict.Outlook],
+    outlooks: Sequence[predict.Outlook],
     belief: Belief,
     past: Sequence[set[predict.Pair]] | None = None,
 ) -> Score:
-    """Compare predictions with the truth; ``past`` holds the pairs that met, by default the true ones."""
+    """Compare predictions with the truth; ``past`` has each scene's pairs that met, by default the true."""
     count = Counter[str]()
-    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
-        chances = predict.believe(evidence, w.met(at) if past is None else past[k], belief=belief)
+    for k, (scene, evidence) in enumerate(zip(tracked, outlooks, strict=True)):
+        chances = predict.believe(evidence, scene.met(at) if past is None else past[k], belief=belief)
         predicted = {pair for pair, chance in chances.items() if chance >= belief.cut}
-        truth = w.truth(at)
+        truth = scene.truth(at)
         count["right"] += len(predicted & truth)
         count["wrong"] += len(predicted - truth)
         count["missed"] += len(truth - predicted)
@@ -371,7 +368,7 @@ def score(
         count["right"],
         count["wrong"],
         count["missed"],
-        len(watched),
+        len(tracked),
         count["whole"],
         count["busy"],
         count["busy_whole"],

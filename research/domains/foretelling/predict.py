@@ -18,6 +18,8 @@ from substrate.domains.clevrer.format import FRAMES, CompactObject, Sampled
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
+AT = (80, 100)
+"""The frames of the benchmark's predictions: nothing later may be known."""
 DRAWS = 64
 Pair = tuple[int, int]
 Votes = dict[Pair, tuple[float, float]]
@@ -202,7 +204,10 @@ def _aim(body: Body, sight: Sight) -> float:
 def _drawn(
     state: Estimate, chance: Sequence[float], targets: Sequence[Target], law: Law, sight: Sight
 ) -> Body:
-    """A body that the estimate allows; a cube's yaw is random, since positions do not show it."""
+    """A body that the estimate allows; a cube's yaw is random, since positions do not show it.
+
+    ``chance`` has numbers in (0, 1) for yaw, mass, the two places and the two velocities.
+    """
     body = state.body
     yaw = chance[0] * pi / 2 if body.shape == "cube" else 0.0
     if state.trust == "new":
@@ -218,6 +223,7 @@ def _drawn(
 def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[float, float]:
     """The standard errors of place and velocity in this draw."""
     if state.trust == "struck":
+        # A further number in (0, 1), made of the two for yaw and mass
         badly = (7 * chance[0] + chance[1]) % 1 < BAD
         return sight.struck_place, sight.struck_badly if badly else sight.struck_velocity
     scale = min(1.0, hypot(state.body.vx, state.body.vy) / 0.3)  # a slow body is well known
@@ -282,14 +288,14 @@ def met_pairs(
     return pairs
 
 
-def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
+def features(evidence: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
     """The features that :class:`Belief` weighs, in its order, for each pair that has not met."""
     met = set(past)
     hits = Counter(name for pair in met for name in pair)
     counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))
-    launched = {name for name in known.moving if name not in hits}
-    scattered = {name for name in known.moving if name in hits}
-    open_votes = {pair: votes for pair, votes in known.votes.items() if pair not in met}
+    launched = {name for name in evidence.moving if name not in hits}
+    scattered = {name for name in evidence.moving if name in hits}
+    open_votes = {pair: votes for pair, votes in evidence.votes.items() if pair not in met}
     by_pair: dict[Pair, tuple[float, ...]] = {}
     for pair, (share, late) in open_votes.items():
         odds = log((share + 0.02) / (1.02 - share))
@@ -301,7 +307,7 @@ def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ..
             *counts,
             float(hits[pair[0]] + hits[pair[1]]),
             float(len(launched.intersection(pair))),
-            float(len(known.entering.intersection(pair))),
+            float(len(evidence.entering.intersection(pair))),
             float(scattered.issuperset(pair)),
             max((rival for rival, _ in rivals), default=0.0),
             max((rival for rival, when in rivals if when < late), default=0.0),
@@ -310,16 +316,16 @@ def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ..
     return by_pair
 
 
-def believe(known: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
-    """The probability of each pair's collision.
+def believe(evidence: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
+    """The probability of a collision, for each pair with a vote that has not met.
 
     >>> votes = {(0, 1): (1.0, 0.3), (0, 2): (0.2, 0.9)}
     >>> chances = believe(Outlook(votes, moving=frozenset({0})), past=[(1, 2)])
     >>> chances[0, 1] > 0.9, chances[0, 2] < 0.3
     (True, True)
     """
-    *weights, _ = astuple(belief)
+    *weights, _ = astuple(belief)  # the last field is the cut
     chances: dict[Pair, float] = {}
-    for pair, row in features(known, past).items():
+    for pair, row in features(evidence, past).items():
         chances[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
     return chances

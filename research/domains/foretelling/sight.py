@@ -55,7 +55,7 @@ class Sight(Errors, frozen=True, kw_only=True):
 class Belief(Struct, frozen=True):
     """Weights of a logistic sum that turns a pair's share of draws into a probability of collision.
 
-    They are fitted on the half of the scenes that the law of motion is fitted on.
+    They are fitted to the even tracked scenes, as the errors of positions are.
     """
 
     constant: float = 0.0
@@ -68,6 +68,7 @@ class Belief(Struct, frozen=True):
     three_met: float = 0.0
     """Added if exactly three pairs have collided: the generator kept few scenes with more."""
     more_met: float = 0.0
+    """Added if more than three pairs have collided."""
     shared: float = 0.0
     """Weight of the number of collisions that the two bodies already had with others."""
     launched: float = 0.0

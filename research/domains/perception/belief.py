@@ -11,11 +11,11 @@ from research.domains.perception.borders import Crossing
 from research.domains.perception.collisions import Contact
 from research.domains.perception.constants import fitted
 
-_STEEPEST = 30.0
+_STEEPEST = 30.0  # the largest log-odds: further ones change no probability that is written
 
 
 def _bent(gain: float) -> float:
-    """A gain on a logarithmic scale, on which ten times the gain is less than ten times as sure."""
+    """A gain on a logarithmic scale, with its sign: large gains add little more certainty."""
     return copysign(log1p(abs(gain) / 5), gain)
 
 
@@ -24,7 +24,10 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def contact_terms(contact: Contact) -> list[float]:
-    """The weighed features of a contact, the constant first."""
+    """The weighed features of a contact, the constant first.
+
+    A distance counts from the reach of a contact on, up to a cap, in tenths of a unit (or fifths, if inside).
+    """
     low, high = contact.touching
     weaker, stronger = sorted(contact.gains)
     beyond = _within(contact.nearest - high, 0, 0.4) * 10
@@ -70,19 +73,19 @@ class Belief(msgspec.Struct, frozen=True):
     entry: tuple[float, ...]
     exit: tuple[float, ...]
 
-    def touched(self, contact: Contact) -> float:
+    def of_contact(self, contact: Contact) -> float:
         """The probability that a contact happened."""
-        return believed(self.collision, contact_terms(contact))
+        return logistic(self.collision, contact_terms(contact))
 
-    def crossed(self, crossing: Crossing) -> float:
+    def of_crossing(self, crossing: Crossing) -> float:
         """The probability that a body entered or left."""
-        return believed(self.entry if crossing.type == "in" else self.exit, crossing_terms(crossing))
+        return logistic(self.entry if crossing.type == "in" else self.exit, crossing_terms(crossing))
 
 
-def believed(weights: tuple[float, ...], terms: list[float]) -> float:
+def logistic(weights: tuple[float, ...], terms: list[float]) -> float:
     """The logistic function of a weighted sum.
 
-    >>> believed((0.0, 1.0), [1.0, 2.0])
+    >>> logistic((0.0, 1.0), [1.0, 2.0])
     0.8807970779778823
     """
     total = sum(weight * term for weight, term in zip(weights, terms, strict=True))
@@ -90,32 +93,37 @@ def believed(weights: tuple[float, ...], terms: list[float]) -> float:
 
 
 def fit(terms: list[list[float]], true: list[bool], *, pull: float = 1.0) -> tuple[float, ...]:
-    """Fit the weights that make the true outcomes likeliest, drawn towards zero.
+    """Fit the weights of a logistic regression by Newton's method, with a ridge penalty.
 
-    Terms are brought to one scale before ``pull`` acts on them.
+    Args:
+        terms: the features of each hypothesis, the constant first.
+        true: whether each hypothesis is true.
+        pull: the strength of the penalty; it acts on features of equal scale, and not on the constant.
 
     >>> weights = fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [False, False, True, True])
-    >>> believed(weights, [1.0, 3.0]) > 0.7
+    >>> logistic(weights, [1.0, 3.0]) > 0.7
     True
     """
-    table, wanted = np.array(terms), np.array(true, dtype=float)
-    middle, spread = table.mean(0), table.std(0)
-    middle[0], spread[spread == 0] = 0, 1
+    table, outcomes = np.array(terms), np.array(true, dtype=float)
+    mean, spread = table.mean(0), table.std(0)
+    mean[0], spread[spread == 0] = 0, 1
     spread[0] = 1
-    scaled = (table - middle) / spread
+    scaled = (table - mean) / spread
     weights = np.zeros(scaled.shape[1])
-    drawn = pull * np.eye(len(weights))
-    drawn[0, 0] = 1e-9
+    penalty = pull * np.eye(len(weights))
+    penalty[0, 0] = 1e-9
     for _ in range(60):
         chance = 1 / (1 + np.exp(-np.clip(scaled @ weights, -_STEEPEST, _STEEPEST)))
-        slope = scaled.T @ (chance - wanted) + drawn @ weights
-        bend = (scaled * (chance * (1 - chance))[:, None]).T @ scaled + drawn + 1e-9 * np.eye(len(weights))
-        move = np.linalg.solve(bend, slope)
+        gradient = scaled.T @ (chance - outcomes) + penalty @ weights
+        hessian = (
+            (scaled * (chance * (1 - chance))[:, None]).T @ scaled + penalty + 1e-9 * np.eye(len(weights))
+        )
+        move = np.linalg.solve(hessian, gradient)
         weights -= move
         if np.abs(move).max() < 1e-9:
             break
     raw = weights / spread
-    raw[0] -= float((weights * middle / spread)[1:].sum())
+    raw[0] -= float((weights * mean / spread)[1:].sum())
     return tuple(round(float(value), 5) for value in raw)
 
 

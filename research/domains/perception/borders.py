@@ -21,8 +21,8 @@ _UNSURE = 2
 class Crossing(msgspec.Struct, frozen=True):
     """A body that is missing in the first frames or the last ones: it entered, left, or was hidden.
 
-    In ``frame`` its free motion crosses the picture's border; a frame at the video's end means that the body
-    was always there.
+    In ``frame`` its free motion crosses the picture's border. If ``ahead`` is 0, it crosses none: the body
+    was there from the first frame, or to the last.
     """
 
     object: int
@@ -31,16 +31,16 @@ class Crossing(msgspec.Struct, frozen=True):
     seen: int
     """The first frame in which the body was seen (entry), or the last (exit)."""
     ahead: int
-    """Frames between the video's end on that side and ``frame``."""
+    """Frames from the video's beginning to the entry, or from the exit to the video's end."""
     unseen: int
-    """Frames between the video's end on that side and ``seen``."""
+    """Frames before the body was first seen (entry), or after it was last seen (exit)."""
     count: int
     """Places to which the followed piece was fitted."""
     rests: bool
 
 
 def crossings(path: Path, number: int, blows: Collection[int], last: int, camera: Camera) -> list[Crossing]:
-    """The hypotheses of one body's entry and exit, as far as it may have entered or left.
+    """The hypotheses of one body's entry and exit, each if the body is not seen at that end of the video.
 
     Args:
         path: the body's path.
@@ -76,6 +76,10 @@ def crossings(path: Path, number: int, blows: Collection[int], last: int, camera
 
 
 def _entered(path: Path, piece: Piece, camera: Camera) -> int:
+    """The first frame in view, by the first piece followed backwards; 0 if it stays in view.
+
+    It is the frame before the first sighting if the piece rests, has few places or stays in view for long.
+    """
     frame = path.first
     if piece.count < _ENOUGH or piece.rests:
         return frame - 1
@@ -85,6 +89,10 @@ def _entered(path: Path, piece: Piece, camera: Camera) -> int:
 
 
 def _left(path: Path, piece: Piece, last: int, camera: Camera) -> int:
+    """The first frame out of view, by the last piece followed forwards; ``last`` + 1 if it stays in view.
+
+    It is the second frame after the last sighting if the piece has few places.
+    """
     frame = path.last
     if piece.count < _ENOUGH:
         return frame + 2

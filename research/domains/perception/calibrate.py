@@ -21,7 +21,7 @@ import numpy as np
 
 from research.domains.perception.belief import Belief, contact_terms, crossing_terms, fit
 from research.domains.perception.borders import Crossing
-from research.domains.perception.camera import CUBE, SEEN, Camera
+from research.domains.perception.camera import CAMERA, CUBE, Camera
 from research.domains.perception.collisions import Contact
 from research.domains.perception.format import proposal_names
 from research.domains.perception.judge import Gold, read_gold
@@ -45,19 +45,19 @@ def is_kept_out(video: int) -> bool:
     return video % PARTS == ASIDE
 
 
-def developed(proposals: Path, camera: Camera) -> Iterator[Video]:
-    """The videos that may be fitted to, examined."""
+def fitting_videos(proposals: Path, camera: Camera) -> Iterator[Video]:
+    """The videos that are not kept out of the fits, examined."""
     numbers = [number for number in proposal_names(proposals) if not is_kept_out(number)]
     for name, video in read_videos(proposals, numbers):
         yield examined(video, name, camera=camera)
 
 
-def touched(video: Video, contact: Contact, truth: Gold) -> bool:
+def is_true_contact(video: Video, contact: Contact, truth: Gold) -> bool:
     """Tell whether a hypothesis of a contact is true."""
     return frozenset(video.paths[body].look for body in contact.pair) in truth.collisions
 
 
-def crossed(video: Video, crossing: Crossing, truth: Gold) -> bool:
+def is_true_crossing(video: Video, crossing: Crossing, truth: Gold) -> bool:
     """Tell whether a body really entered or left."""
     return (video.paths[crossing.object].look, crossing.type) in truth.crossings
 
@@ -65,12 +65,15 @@ def crossed(video: Video, crossing: Crossing, truth: Gold) -> bool:
 def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
     """Fit the weights that make the true events likeliest."""
     videos = list(videos)
-    judged = [(contact_terms(c), touched(v, c, truth[v.seen.video])) for v in videos for c in v.contacts]
-    belief = Belief(fit(*_columns(judged)), (), ())
+    hits = [
+        (contact_terms(c), is_true_contact(v, c, truth[v.seen.video])) for v in videos for c in v.contacts
+    ]
+    # The entries and exits that a video may have depend on the contacts that are believed.
+    belief = Belief(fit(*_columns(hits)), (), ())
     weights: list[tuple[float, ...]] = []
     for kind in ("in", "out"):
         borders = [
-            (crossing_terms(c), crossed(v, c, truth[v.seen.video]))
+            (crossing_terms(c), is_true_crossing(v, c, truth[v.seen.video]))
             for v in videos
             for c in v.crossings(belief)
             if c.type == kind
@@ -116,10 +119,10 @@ def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
     return poses
 
 
-def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
+def fit_camera(known: list[Pose], start: Camera = CAMERA) -> Camera:
     """Fit the camera to the boxes of known bodies: robust least squares over their edges.
 
-    A shape's median error of an edge counts as the detector's habit.
+    The median error of each edge, by shape, becomes the offset of the detector's boxes.
     """
     optimize: Any = needed("scipy.optimize")
     first = [start.focal, *start.centre, *start.place, *start.angles, *start.half]
@@ -133,21 +136,22 @@ def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
 
     groups = {shape: [pose for pose in known if pose.shape == shape] for shape in range(len(SHAPES))}
 
-    def rest(values: Iterable[float]) -> np.ndarray:
-        return np.concatenate([_off(camera(values), group) for group in groups.values() if group]).ravel()
+    def residuals(values: Iterable[float]) -> np.ndarray:
+        return np.concatenate([_errors(camera(values), group) for group in groups.values() if group]).ravel()
 
     solution = optimize.least_squares(
-        rest, first, loss="soft_l1", f_scale=1.0, x_scale=scale, max_nfev=60, diff_step=1e-5
+        residuals, first, loss="soft_l1", f_scale=1.0, x_scale=scale, max_nfev=60, diff_step=1e-5
     )
     best = camera(solution.x)
-    habits = [
-        tuple(round(float(value), 3) for value in np.median(_off(best, group), 0)) if group else (0.0,) * 4
+    offsets = [
+        tuple(round(float(error), 3) for error in np.median(_errors(best, group), 0)) if group else (0.0,) * 4
         for group in groups.values()
     ]
-    return msgspec.structs.replace(best, offsets=tuple(habits))
+    return msgspec.structs.replace(best, offsets=tuple(offsets))
 
 
-def _off(camera: Camera, group: list[Pose]) -> np.ndarray:
+def _errors(camera: Camera, group: list[Pose]) -> np.ndarray:
+    """Detected minus predicted edges (n, 4) of the boxes of bodies of one shape (pixels)."""
     x, y, yaw = (np.array([getattr(pose, name) for pose in group]) for name in ("x", "y", "yaw"))
     shape = group[0].shape
     expected = camera.boxes(shape, x, y, yaw if shape == CUBE else np.zeros_like(yaw))
@@ -173,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
                 hint="Give annotations of the videos of the proposals",
             )
         camera = fit_camera(known)
-        belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))
+        belief = fit_belief(fitting_videos(given.proposals, camera), read_gold(given.events))
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -16,7 +16,7 @@ from research.domains.perception.constants import fitted
 from substrate.domains.clevrer.format import RADIUS, SHAPES
 
 CUBE, SPHERE, CYLINDER = (SHAPES.index(shape) for shape in ("cube", "sphere", "cylinder"))
-_HIDDEN = 0.15
+_HIDDEN = 0.15  # a nearer body over more than this share of a box's width may cover its bottom edge
 _EDGE, _UNSEEN = 0.6, 30.0
 """Standard errors of a box's edge (pixels): as measured, and for an edge that is not the body's own."""
 _BEHIND, _BESIDE = 8.0, 2.5
@@ -24,17 +24,16 @@ _BEHIND, _BESIDE = 8.0, 2.5
 _ROUNDS = 6
 _STRANGE = 2.5
 """An edge that is off by more standard errors counts less."""
-_TURN = 0.3
-"""Spread of a cube's yaw about an eighth of a turn (radians): a box says little about it."""
-_DIAGONAL = np.pi / 8
+_MEAN_YAW, _TURN = np.pi / 8, 0.3
+"""Prior mean and spread of a cube's yaw (radians): a box says little about it."""
 _ANGLES = np.linspace(0, 2 * np.pi, 24, endpoint=False) + 0.01
 _RING = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], 1)
 _CYLINDER = np.concatenate([np.c_[_RING, np.ones(24)], np.c_[_RING, -np.ones(24)]])
 _CUBE = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], float)
 
 
+# Freeing one large block makes glibc keep later ones for reuse: perception then takes a third less time.
 np.empty(1 << 21)
-"""Make glibc keep large freed blocks of memory, which takes a third less time."""
 
 
 class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
@@ -71,8 +70,8 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
             x, y: the bodies' places (units).
             yaw: the turn of cubes (radians); ignored for other shapes.
 
-        >>> box = SEEN.boxes(1, np.array([0.0]), np.array([0.0]), np.array([0.0]))
-        >>> np.round(box - SEEN.boxes(1, np.array([0.0]), np.array([0.1]), np.array([0.0])))[0].tolist()
+        >>> box = CAMERA.boxes(1, np.array([0.0]), np.array([0.0]), np.array([0.0]))
+        >>> np.round(box - CAMERA.boxes(1, np.array([0.0]), np.array([0.1]), np.array([0.0])))[0].tolist()
         [-11.0, 0.0, -11.0, 0.0]
         """
         if shape == SPHERE:
@@ -102,7 +101,7 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
 
     def sees(self, shape: int, x: float, y: float) -> bool:
         """Tell whether any part of a body at a place is in the picture: official ``inside_camera_view``."""
-        left, top, right, bottom = self.boxes(shape, np.array([x]), np.array([y]), np.array([_DIAGONAL]))[0]
+        left, top, right, bottom = self.boxes(shape, np.array([x]), np.array([y]), np.array([_MEAN_YAW]))[0]
         return bool(left < self.width and right > 0 and top < self.height and bottom > 0)
 
     def floor(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -126,27 +125,30 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
         """
         target = boxes - np.array(self.offsets[shape])
         x, y = self.floor((target[:, 0] + target[:, 2]) / 2, (target[:, 1] + target[:, 3]) / 2)
-        yaw = np.full(len(x), _DIAGONAL)
+        yaw = np.full(len(x), _MEAN_YAW)
         unknown = 3 if shape == CUBE else 2
         normal = np.zeros((len(x), unknown, unknown))
         step = 1e-3
-        for turn in range(_ROUNDS):
+        for iteration in range(_ROUNDS):
             # All boxes at once: the present one, and one a step along each unknown
             far = step * np.eye(3)[:unknown, :, None]
             moved = np.stack([x, y, yaw]) + np.concatenate([np.zeros((1, 3, 1)), far])
-            drawn = self.boxes(shape, *moved.transpose(1, 0, 2).reshape(3, -1)).reshape(unknown + 1, -1, 4)
-            rest = target - drawn[0]
-            slope = ((drawn[1:] - drawn[0]) / step).transpose(1, 2, 0)
+            predicted = self.boxes(shape, *moved.transpose(1, 0, 2).reshape(3, -1)).reshape(
+                unknown + 1, -1, 4
+            )
+            residual = target - predicted[0]
+            slope = ((predicted[1:] - predicted[0]) / step).transpose(1, 2, 0)
             weight = 1 / errors**2
-            if turn > 1:
-                weight = weight / (1 + (rest / errors / _STRANGE) ** 2)
+            if iteration > 1:
+                weight = weight / (1 + (residual / errors / _STRANGE) ** 2)
             normal = np.einsum("nei,ne,nej->nij", slope, weight, slope)
             normal[:, [0, 1], [0, 1]] += 1e-3
-            right = np.einsum("nei,ne,ne->ni", slope, weight, rest)
+            right = np.einsum("nei,ne,ne->ni", slope, weight, residual)
             if shape == CUBE:
                 normal[:, 2, 2] += 1 / _TURN**2
-                right[:, 2] -= (yaw - _DIAGONAL) / _TURN**2
+                right[:, 2] -= (yaw - _MEAN_YAW) / _TURN**2
             move = np.linalg.solve(normal, right[..., None])[..., 0]
+            # No iteration moves a body by more than half a unit.
             bounded = np.minimum(1, 0.5 / np.maximum(1e-9, np.hypot(move[:, 0], move[:, 1])))
             x, y = x + bounded * move[:, 0], y + bounded * move[:, 1]
             if shape == CUBE:
@@ -184,7 +186,7 @@ def edge_errors(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
                 continue
             error = _BEHIND if b1 > y1 + 5 else _BESIDE
             high, wide = (min(y1, b1) - max(y0, b0)) / (y1 - y0), (min(x1, a1) - max(x0, a0)) / (x1 - x0)
-            covered = (
+            covered = (  # the left, top, right and bottom edge of the first box
                 high > 0.25 and a0 <= x0 + 2 and a1 >= x0 - 2,
                 wide > 0.5 and b0 <= y0 + 2 and b1 >= y0 - 2,
                 high > 0.25 and a1 >= x1 - 2 and a0 <= x1 + 2,
@@ -195,5 +197,5 @@ def edge_errors(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
     return errors
 
 
-SEEN = fitted("camera", Camera)
+CAMERA = fitted("camera", Camera)
 """The camera of the official videos."""

@@ -30,7 +30,7 @@ _MOST = 60.0
 """The largest penalty of a distance on a contact's gain."""
 _TAKEN, _DROPPED = 20.0, 8.0
 """The least gain at which the search takes a contact, and the least to keep it."""
-_ROUNDS = 12
+_ROUNDS = 12  # the most contacts that the search takes
 _GHOST = 14
 """Frames over which two bodies are extrapolated through each other."""
 _FINE = 14
@@ -105,15 +105,15 @@ class _Search:
 
     def gains(self, pair: Pair, frame: int) -> tuple[float, float, float]:
         """The total gain of a contact, and its gain on each path."""
-        both: list[float] = []
+        path_gains: list[float] = []
         for body in pair:
             blows = self.blows(body, pair)
             path = self.paths[body]
-            both.append(path.cost(blows) - path.cost({*blows, frame}))
+            path_gains.append(path.cost(blows) - path.cost({*blows, frame}))
         near, far = contact_distances(self.paths[pair[0]], self.paths[pair[1]])
         distance = float(self.distances[pair][frame])
         off = max(0.0, distance - far, near - distance)
-        return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
+        return sum(path_gains) - min((off / _OFF) ** 2, _MOST), path_gains[0], path_gains[1]
 
     def prefit(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
         """Fit at once all paths that :meth:`gains` compares for the wanted contacts."""
@@ -122,23 +122,24 @@ class _Search:
             for body in pair:
                 blows = self.blows(body, pair)
                 paths.setdefault(body, []).extend([blows, *([*blows, frame] for frame in frames)])
-        prepare([piece for body, some in paths.items() for piece in self.paths[body].lacking(some)])
+        prepare([piece for body, blows in paths.items() for piece in self.paths[body].lacking(blows)])
 
     def best(self, pairs: Collection[Pair]) -> dict[Pair, tuple[float, int]]:
         """The highest gain of each pair's contact, and its frame."""
         when = {pair: self.when[pair] for pair in pairs}
-        frames = {pair: some if len(some) <= _FINE else some[::4] for pair, some in when.items()}
-        self.prefit(frames)
-        best = {pair: self._most(pair, some) for pair, some in frames.items()}
-        finer = {
-            pair: [frame for frame in some if abs(frame - best[pair][1]) <= 3]
-            for pair, some in when.items()
-            if len(some) > _FINE
+        coarse = {pair: frames if len(frames) <= _FINE else frames[::4] for pair, frames in when.items()}
+        self.prefit(coarse)
+        best = {pair: self._most(pair, frames) for pair, frames in coarse.items()}
+        fine = {
+            pair: [frame for frame in frames if abs(frame - best[pair][1]) <= 3]
+            for pair, frames in when.items()
+            if len(frames) > _FINE
         }
-        self.prefit(finer)
-        return best | {pair: self._most(pair, some) for pair, some in finer.items()}
+        self.prefit(fine)
+        return best | {pair: self._most(pair, frames) for pair, frames in fine.items()}
 
     def _most(self, pair: Pair, frames: Iterable[int]) -> tuple[float, int]:
+        """The highest gain of a pair at some frames, and the first frame that has it."""
         gain, frame = max((self.gains(pair, frame)[0], -frame) for frame in frames)
         return gain, -frame
 
@@ -179,10 +180,10 @@ class _Search:
         changes = hypot(ax, ay), hypot(bx, by)
         away = self.distances[pair]
         flown = range(frame, min(frame + _GHOST, len(away)))
-        ghost = min(dist(before[0].at(then), before[1].at(then)) for then in flown)
-        others = [abs(then - frame) for body in pair for then in self.blows(body, pair)]
-        around = [then for then in self.when[pair] if abs(then - frame) <= _AROUND]
-        alike = [then for then in around if self.gains(pair, then)[0] > gain - _AGREE]
+        ghost = min(dist(before[0].at(later), before[1].at(later)) for later in flown)
+        others = [abs(blow - frame) for body in pair for blow in self.blows(body, pair)]
+        around = [other for other in self.when[pair] if abs(other - frame) <= _AROUND]
+        alike = [other for other in around if self.gains(pair, other)[0] > gain - _AGREE]
         _, first, second = self.gains(pair, frame)
         return Contact(
             pair=pair,
@@ -216,8 +217,8 @@ def contacts(paths: list[Path], frames: int) -> list[Contact]:
     best = search.run()
     search.prefit(
         {
-            pair: [then for then in search.when[pair] if abs(then - at) <= _AROUND]
-            for pair, (_, at) in best.items()
+            pair: [other for other in search.when[pair] if abs(other - frame) <= _AROUND]
+            for pair, (_, frame) in best.items()
         }
     )
-    return [search.contact(pair, *found) for pair, found in sorted(best.items())]
+    return [search.contact(pair, gain, frame) for pair, (gain, frame) in sorted(best.items())]

@@ -1,7 +1,7 @@
 """The fitted constants of perception, from ``constants.json``.
 
-``python -m research.domains.perception.calibrate`` writes that file; the meaning of each stands in
-:mod:`.camera` and :mod:`.belief`.
+``python -m research.domains.perception.calibrate`` writes that file; :mod:`.camera` and :mod:`.belief` give
+the meaning of each constant.
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ def explain_perceived(
     A part's probability is the product over the events that its steps rest on.
     """
     explanation = explain(log, scene_index, question, parameters)
-    known = links(log)
-    return replace(explanation, parts=tuple(_weighed(part, explanation, known) for part in explanation.parts))
+    facts = links(log)
+    return replace(explanation, parts=tuple(_weighed(part, explanation, facts) for part in explanation.parts))
 
 
-def _weighed(part: ExplainedPart, explanation: Explanation, known: dict[str, Link]) -> ExplainedPart:
+def _weighed(part: ExplainedPart, explanation: Explanation, facts: dict[str, Link]) -> ExplainedPart:
     rests = {
         str(explanation.delta(evidence).triple[0]).strip("<>")
         for step in part.steps
@@ -38,7 +38,7 @@ def _weighed(part: ExplainedPart, explanation: Explanation, known: dict[str, Lin
         if evidence.log == OWN
     }
     chain = sorted(
-        (known[name] for name in rests if name in known), key=lambda link: (link.probability, link)
+        (facts[name] for name in rests if name in facts), key=lambda link: (link.probability, link)
     )
     if not chain:
         return part

@@ -48,4 +48,4 @@ def estimates(video: Video) -> list[Estimate]:
 
 def met(video: Video) -> set[Pair]:
     """The pairs with a believed contact."""
-    return {contact.pair for contact in video.contacts if BELIEF.touched(contact) >= THRESHOLD}
+    return {contact.pair for contact in video.contacts if BELIEF.of_contact(contact) >= THRESHOLD}

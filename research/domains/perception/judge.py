@@ -24,7 +24,7 @@ from substrate.log.event_log import EventLog
 _CROSSINGS = {"Entry": "in", "Exit": "out"}
 _KINDS = {kind: name for name, kind in _CROSSINGS.items()}
 _KNOWN = 8
-"""An object counts as detected from this many proposals with its label on."""
+"""An object counts as detected if at least this many proposals have its label."""
 _SEEN = 5
 """Frames before and after a contact in which a body must be seen."""
 
@@ -63,15 +63,15 @@ def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
 Kind = Literal["collisions", "entries and exits"]
 
 
-class Said(NamedTuple):
-    """A hypothesis: its kind, its probability, and whether it is true."""
+class Hypothesis(NamedTuple):
+    """A hypothesis of an event: its kind, its probability, and whether it is true."""
 
     kind: Kind
     probability: float
-    came: bool
+    true: bool
 
 
-def said(record: Perceived, known: Gold) -> Iterator[Said]:
+def hypotheses(record: Perceived, gold: Gold) -> Iterator[Hypothesis]:
     """All hypotheses of a video, believed or not, at any predicted time.
 
     >>> red, blue = ("red", "metal", "cube"), ("blue", "metal", "cube")
@@ -79,17 +79,17 @@ def said(record: Perceived, known: Gold) -> Iterator[Said]:
     >>> things = [PerceivedObject(*look, number, 9) for number, look in enumerate((red, blue))]
     >>> hit = PerceivedCollision((0, 1), 9, 0.75, (8, 10))
     >>> truth = Gold(frozenset((red, blue)), {frozenset((red, blue)): 12}, {})
-    >>> list(said(Perceived(7, 20, things, [], [hit], [], {}), truth))
-    [Said(kind='collisions', probability=0.75, came=True)]
+    >>> list(hypotheses(Perceived(7, 20, things, [], [hit], [], {}), truth))
+    [Hypothesis(kind='collisions', probability=0.75, true=True)]
     """
     looks = _looks(record)
     for event in (*record.collisions, *record.in_outs, *record.doubtful):
         if isinstance(event, PerceivedCollision):
             pair = frozenset(looks[number] for number in event.object)
-            yield Said("collisions", event.probability, pair in known.collisions)
+            yield Hypothesis("collisions", event.probability, pair in gold.collisions)
         else:
             crossing = (looks[event.object], event.type)
-            yield Said("entries and exits", event.probability, crossing in known.crossings)
+            yield Hypothesis("entries and exits", event.probability, crossing in gold.crossings)
 
 
 class Happening(NamedTuple):
@@ -110,7 +110,7 @@ class Happening(NamedTuple):
     wrong: bool
 
 
-def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
+def happenings(record: Perceived, gold: Gold | None) -> list[Happening]:
     """The events of a video by frame, suspected ones too, then the true events that it lacks.
 
     >>> from research.domains.perception.perceive import PerceivedObject
@@ -122,9 +122,9 @@ def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
     """
     looks, listed = _looks(record), list[Happening]()
     missing: dict[tuple[str, tuple[Look, ...]], int] = {}
-    if known:
-        hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in known.collisions.items())
-        moves = (((_KINDS[kind], (look,)), frame) for (look, kind), frame in known.crossings.items())
+    if gold:
+        hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in gold.collisions.items())
+        moves = (((_KINDS[kind], (look,)), frame) for (look, kind), frame in gold.crossings.items())
         missing = dict([*hits, *moves])
     events = (*record.in_outs, *record.collisions, *record.doubtful)
     for event in sorted(events, key=lambda event: event.frame):
@@ -133,8 +133,8 @@ def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
         kind = "Collision" if hit else _KINDS[event.type]
         things = tuple(sorted(looks[number] for number in who))
         when, believed = missing.pop((kind, things), None), event not in record.doubtful
-        truly = "" if known is None else "never" if when is None else f"frame {when}"
-        wrong = known is not None and believed == (when is None)
+        truly = "" if gold is None else "never" if when is None else f"frame {when}"
+        wrong = gold is not None and believed == (when is None)
         fields = (event.frame, event.frames, event.probability, believed)
         listed.append(Happening(kind, _happened(kind, things), who, *fields, truly, wrong))
     for (kind, things), when in sorted(missing.items(), key=lambda item: item[1]):
@@ -168,44 +168,45 @@ def lost(
     """
 
     def right(log: EventLog) -> bool | None:
+        """Tell whether a log gives the right answer; ``None`` if the question's program cannot run on it."""
         rows = list(answer_scene(log, record.scene_index, [question], parameters, ""))
         return None if any(isinstance(row.error, str) for row in rows) else all(row.correct for row in rows)
 
-    def with_(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
+    def right_with(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
         in_time = {kind: sorted(group, key=lambda event: event.frame) for kind, group in events.items()}
         return right(perceived_log(video, replace(record, **in_time), parameters.belief))
 
-    known, looks = gold_of(truth), _looks(record)
+    gold, looks = gold_of(truth), _looks(record)
     if right(truth) is False:
         return Loss("reasoning", "from the true events the answer is wrong too")
-    if known.looks != set(looks):
-        return _other_objects(video, known.looks, set(looks))
+    if gold.looks != set(looks):
+        return _other_objects(video, gold.looks, set(looks))
     hits = {frozenset(looks[number] for number in event.object): event for event in record.collisions}
-    timed = [replace(e, frame=known.collisions.get(pair, e.frame)) for pair, e in hits.items()]
-    if with_(collisions=timed):
-        late = {pair: e.frame - known.collisions.get(pair, e.frame) for pair, e in hits.items()}
+    timed = [replace(e, frame=gold.collisions.get(pair, e.frame)) for pair, e in hits.items()]
+    if right_with(collisions=timed):
+        late = {pair: e.frame - gold.collisions.get(pair, e.frame) for pair, e in hits.items()}
         words = ", ".join(f"{_pair(pair)} by {frames:+d}" for pair, frames in late.items() if frames)
         return Loss("event", f"time of a collision: {words}")
     moves = [
         PerceivedCrossing(frame, looks.index(look), kind, 1.0, (frame, frame))  # pyright: ignore[reportArgumentType]
-        for (look, kind), frame in known.crossings.items()
+        for (look, kind), frame in gold.crossings.items()
     ]
-    if with_(in_outs=moves):
-        return Loss("event", f"entry or exit: {_differing(record, looks, known)}")
+    if right_with(in_outs=moves):
+        return Loss("event", f"entry or exit: {_differing(record, looks, gold)}")
     true_hits = [
         PerceivedCollision((first, second), frame, 1.0, (frame, frame))
-        for pair, frame in known.collisions.items()
+        for pair, frame in gold.collisions.items()
         for first, second in [sorted(looks.index(look) for look in pair)]
     ]
-    wrong = [pair for pair in {**known.collisions, **hits} if (pair in hits) != (pair in known.collisions)]
-    words = ", ".join(f"{'missed' if pair in known.collisions else 'false'} {_pair(pair)}" for pair in wrong)
-    if with_(collisions=true_hits):
+    wrong = [pair for pair in {**gold.collisions, **hits} if (pair in hits) != (pair in gold.collisions)]
+    words = ", ".join(f"{'missed' if pair in gold.collisions else 'false'} {_pair(pair)}" for pair in wrong)
+    if right_with(collisions=true_hits):
         seen = {frozenset(looks[number] for number in c.pair): min(c.seen) for c in video.contacts}
         if any(seen.get(pair, 0) < _SEEN for pair in wrong):
             return Loss("track", f"a body hardly seen around the contact: {words}")
         return Loss("event", f"collision: {words}")
-    if with_(collisions=true_hits, in_outs=moves):
-        return Loss("event", f"several: {words}, {_differing(record, looks, known)}")
+    if right_with(collisions=true_hits, in_outs=moves):
+        return Loss("event", f"several: {words}, {_differing(record, looks, gold)}")
     return Loss("track", "places or speeds: with all true events the answer is wrong still")
 
 
@@ -225,12 +226,12 @@ def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss
     return Loss("track" if detected else "detection", f"objects: {', '.join(words)}")
 
 
-def _differing(record: Perceived, looks: list[Look], known: Gold) -> str:
+def _differing(record: Perceived, looks: list[Look], gold: Gold) -> str:
     """The crossings whose presence or frame differs from the truth."""
     mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in record.in_outs}
     return ", ".join(
         f"{_happened(_KINDS[kind], [look])} at {mine.get((look, kind), 'none')}, truly "
-        f"{known.crossings.get((look, kind), 'none')}"
-        for look, kind in sorted({*mine, *known.crossings})
-        if mine.get((look, kind)) != known.crossings.get((look, kind))
+        f"{gold.crossings.get((look, kind), 'none')}"
+        for look, kind in sorted({*mine, *gold.crossings})
+        if mine.get((look, kind)) != gold.crossings.get((look, kind))
     )

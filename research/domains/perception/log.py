@@ -92,19 +92,19 @@ def _annotation(video: Video, record: Perceived, belief: Belief) -> format.Annot
 
 def _records(log: EventLog, scene: str, record: Perceived) -> Iterator[Line]:
     """The records of objects and events, and of suspected events."""
-    known = {_key(event): event for event in (*record.in_outs, *record.collisions)}
+    by_key = {_key(event): event for event in (*record.in_outs, *record.collisions)}
     classes: dict[str, tuple[int, str]] = {}
-    taking: dict[str, list[int]] = {}
+    participants: dict[str, list[int]] = {}
     for delta in log:
         subject, predicate, value = delta.triple
         name = str(value).strip("<>")
         if predicate == RDF_TYPE and (class_ := name.removeprefix(NAMESPACE)) in _BASES:
             classes[subject.value] = (delta.tick, class_)
         elif predicate.value == f"{NAMESPACE}participant":
-            taking.setdefault(subject.value, []).append(int(name.rpartition(":")[2]))
+            participants.setdefault(subject.value, []).append(int(name.rpartition(":")[2]))
     serial = 0
     for subject, (tick, class_) in classes.items():
-        event = known.get((class_, tick, tuple(sorted(taking.get(subject, ())))))
+        event = by_key.get((class_, tick, tuple(sorted(participants.get(subject, ())))))
         yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
         serial += 1
     for place, event in enumerate(record.doubtful):
@@ -136,7 +136,7 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
 
 
 class Link(NamedTuple):
-    """A record of a perceived log: a fact, and its probability."""
+    """A record of a perceived log: an individual and its class, with basis and probability of this fact."""
 
     subject: str
     class_: str
@@ -145,7 +145,7 @@ class Link(NamedTuple):
 
 
 def links(log: EventLog) -> dict[str, Link]:
-    """Map each individual to its record; only events have a probability."""
+    """The record of each event, by the event's IRI; records of objects, without probability, are left out."""
     about: dict[str, dict[str, str]] = {}
     reified: dict[str, tuple[str, str]] = {}
     for delta in log:
@@ -167,11 +167,11 @@ def links(log: EventLog) -> dict[str, Link]:
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
     """Read a video back from its perceived log: the objects, and every event with its probability."""
     scene = Scene(log)
-    frames, taking = scene.holding(f"{NAMESPACE}frame"), scene.holding(f"{NAMESPACE}participant")
+    frames, participants = scene.holding(f"{NAMESPACE}frame"), scene.holding(f"{NAMESPACE}participant")
     events: list[PossibleEvent] = []
     for subject, class_, _, probability in links(log).values():
         (frame,) = frames[f"<{subject}>"]
-        who = sorted(int(name[:-1].rpartition(":")[2]) for name in taking[f"<{subject}>"])
+        who = sorted(int(name[:-1].rpartition(":")[2]) for name in participants[f"<{subject}>"])
         events.append(PossibleEvent(int(lexical(frame)), _KINDS[class_], tuple(who), probability))
     things = [
         format.CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Masks ► sightings: what of an object's silhouette is measured in each frame."""
+"""Masks ► sightings: the box and area of each object's silhouette in each frame."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ Look = tuple[str, str, str]
 
 
 def looks_of(objects: Iterable[CompactObject]) -> dict[int, Look]:
-    """The look of each of some objects, by number; two readings of a video share no numbers."""
+    """The look of each object, by number; only looks are the same in two readings of a video."""
     return {thing.id: (thing.color, thing.material, thing.shape) for thing in objects}
 
 
 class Sightings(NamedTuple):
     """The proposals of a video that have a pixel, in the order of the file.
 
-    ``frames`` (n); ``boxes`` (n, 4): left, top, right and bottom edge, in pixels of a picture of ``width`` by
-    ``height``; ``areas`` (n) in pixels; ``scores`` (n); ``looks``, one a proposal.
+    ``last`` is the video's last frame. By proposal: ``frames`` (n); ``boxes`` (n, 4) with left, top, right
+    and bottom edge, in pixels of a picture of ``width`` by ``height``; ``areas`` (n) in pixels; ``scores``
+    (n); ``looks``.
     """
 
     video: int
@@ -49,6 +50,7 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
         MissingExtraError: pycocotools is not installed.
     """
     coco: Any = needed("pycocotools.mask")
+    # Without any mask, the size of the official videos
     height, width = next((o.mask.size for f in video.frames for o in f.objects), (320, 480))
     masks = [thing.mask for frame in video.frames for thing in frame.objects]
     whole = iter(_are_whole([(mask.counts.encode(), mask.size[0] * mask.size[1]) for mask in masks]))
@@ -68,21 +70,25 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
         np.array([float(coco.area(code)) for code in codes]),
     )
     seen = [(frame.frame_index, thing) for frame in video.frames for thing in frame.objects]
-    some = np.flatnonzero(areas)
-    boxes[:, 2:] += boxes[:, :2]
-    frames = np.array([frame for frame, _ in seen], dtype=int)[some]
-    scores = np.array([thing.score for _, thing in seen], dtype=float)[some]
-    looks = [(thing.color, thing.material, thing.shape) for _, thing in map(seen.__getitem__, some.tolist())]
+    nonempty = np.flatnonzero(areas)
+    boxes[:, 2:] += boxes[:, :2]  # from width and height to right and bottom edge
+    frames = np.array([frame for frame, _ in seen], dtype=int)[nonempty]
+    scores = np.array([thing.score for _, thing in seen], dtype=float)[nonempty]
+    looks = [
+        (thing.color, thing.material, thing.shape) for _, thing in map(seen.__getitem__, nonempty.tolist())
+    ]
     last = video.frames[-1].frame_index
-    return Sightings(video.video_index, last, width, height, frames, boxes[some], areas[some], scores, looks)
+    return Sightings(
+        video.video_index, last, width, height, frames, boxes[nonempty], areas[nonempty], scores, looks
+    )
 
 
 def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
     """Tell which run-length codes cover a picture of so many pixels exactly.
 
     pycocotools trusts its input: a code that runs past the picture writes past its memory. Each character
-    holds five bits of a run and one that says that another follows; from the third on, a run is given as
-    its difference to the one before the last.
+    holds five bits of a run and one that says that another follows; from the fourth on, a run is given as its
+    difference to the run two places before.
     """
     whole = np.array([bool(code) or not pixels for code, pixels in masks], dtype=bool)
     if not whole.any():
@@ -105,11 +111,11 @@ def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
     runs -= ((bits[stops] & 16) >> 4) << np.minimum(5 * sizes, 60)
     every = np.arange(len(masks))
     places = np.arange(len(runs)) - np.searchsorted(mine, every)[mine]
-    for odd in (1, 0):
-        some = np.flatnonzero((places > 0) & (places % 2 == odd))
-        sums = np.cumsum(runs[some])
-        before = np.concatenate([[0], sums])[np.searchsorted(mine[some], every)[mine[some]]]
-        runs[some] = sums - before
+    for odd in (1, 0):  # undo the differences, which link runs of odd places, and runs of even places
+        linked = np.flatnonzero((places > 0) & (places % 2 == odd))
+        sums = np.cumsum(runs[linked])
+        before = np.concatenate([[0], sums])[np.searchsorted(mine[linked], every)[mine[linked]]]
+        runs[linked] = sums - before
     whole[mine[(runs < 0) | (runs > pixels[mine])]] = False
     covered = np.zeros(len(masks), dtype=np.int64)
     np.add.at(covered, mine, np.clip(runs, 0, pixels[mine]))

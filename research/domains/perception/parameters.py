@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from research.domains.perception.belief import BELIEF, Belief
-from research.domains.perception.camera import SEEN, Camera
+from research.domains.perception.camera import CAMERA, Camera
 from substrate.domains.clevrer.counterfactual import PAPER, Counterfactual
 from substrate.domains.clevrer.parameters import Parameters, Predictive
 
@@ -11,11 +11,11 @@ from substrate.domains.clevrer.parameters import Parameters, Predictive
 class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
     """CLEVRER's parameters, the camera, and the weights of the evidence.
 
-    >>> Perception().camera == SEEN
+    >>> Perception().camera == CAMERA
     True
     """
 
     counterfactual: Counterfactual = Counterfactual(PAPER)
     predictive: Predictive = Predictive("C")
-    camera: Camera = SEEN
+    camera: Camera = CAMERA
     belief: Belief = BELIEF

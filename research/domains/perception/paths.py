@@ -22,14 +22,14 @@ from research.domains.perception.tracks import Track
 from substrate.domains.clevrer.format import SHAPES, Shape
 from substrate.domains.clevrer.motion.law import LAW
 
-_FINE, _FASTEST, _SLOWEST = 0.002, 9.0, 1e-3
+_FINE, _FASTEST, _SLOWEST = 0.002, 9.0, 1e-3  # the step of the tables (s), and the speeds that they span
 _NOISE = 0.004
 """Standard error of a place in addition to the error of its box (units)."""
 _ROBUST = 9.0
 """A place that is off by more squared standard errors counts less and less."""
 _SPEED = 2.5
 """Prior spread of a velocity (units/s)."""
-_AT_FIRST = np.eye(2) / _SPEED**2
+_PRIOR = np.eye(2) / _SPEED**2  # the weight of a velocity of 0, which the prior expects
 _MOVES = 6.0
 """The cost of assuming that a body moves."""
 _JUMP = 0.03
@@ -254,21 +254,22 @@ def _fit(wanted: list[tuple[Path, int, int]]) -> None:
     weights[..., counts == 0] = np.eye(2)[..., None, None]
     rests = _resting(places, weights, counts)
     moves = _moving(kinds, seconds, places, weights, counts)
-    each = zip(wanted, counts.tolist(), rests, moves, strict=False)
-    for (path, start, end), count, (rest, against_rest), (place, velocity, against) in each:
+    fits = zip(wanted, counts.tolist(), rests, moves, strict=False)
+    for (path, start, end), count, (rest, rest_cost), (place, velocity, move_cost) in fits:
         if not count:
             nearest = path.places[max(path.bounds(start, end)[0] - 1, 0)]
             piece = Piece(path.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
-        elif against_rest < against + _MOVES:
-            piece = Piece(path.kind, start, rest, (0.0, 0.0), count, against_rest, True)
+        elif rest_cost < move_cost + _MOVES:
+            piece = Piece(path.kind, start, rest, (0.0, 0.0), count, rest_cost, True)
         else:
-            piece = Piece(path.kind, start, place, velocity, count, against + _MOVES, False)
+            piece = Piece(path.kind, start, place, velocity, count, move_cost + _MOVES, False)
         path.pieces[start, end] = piece
 
 
-def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The costs of standard errors of places (m, n): their squares."""
-    products = (rest[:, None] * weights * rest).reshape(4, *rest.shape[1:])
+def _squares(residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The squared standard errors (m, n) of the residuals (2, m, n) of places."""
+    products = (residuals[:, None] * weights * residuals).reshape(4, *residuals.shape[1:])
+    # The order of the additions decides the last bits; with a single place it is another.
     if len(products[0]) == 1:
         return products[:2].sum(0) + products[2:].sum(0)
     return products.sum(0)
@@ -293,7 +294,7 @@ def _resting(
         trusted = weights * share
         right, normal = (trusted * places).sum(1).sum(1), trusted.sum(2).transpose(2, 0, 1)
         place = np.linalg.solve(normal, right.T[..., None])[..., 0].T
-        squares = _against(places - place[:, None], weights)
+        squares = _squares(places - place[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
     return list(zip(zip(*place.tolist(), strict=True), _costs(squares, counts).tolist(), strict=True))
 
@@ -305,18 +306,18 @@ def _moving(
     share, ways, many = np.ones(seconds.shape), seconds, seconds.shape[1]
     place, velocity, squares = places[:, 0], np.zeros((2, many)), share
     normal, right = np.zeros((4, 4, many)), np.zeros((4, many))
-    for turn in range(_ROUNDS):
+    for iteration in range(_ROUNDS):
         trusted = weights * share
         normal[:2, :2], crossed = trusted.sum(2), (trusted * ways).sum(2)
         normal[:2, 2:], normal[2:, :2] = crossed, crossed
-        normal[2:, 2:] = (trusted * (ways * ways)).sum(2) + _AT_FIRST[..., None]
+        normal[2:, 2:] = (trusted * (ways * ways)).sum(2) + _PRIOR[..., None]
         pulled = (trusted * places).sum(1)
         right[:2], right[2:] = pulled.sum(1), (pulled * ways).sum(1)
         solved = np.linalg.solve(normal.transpose(2, 0, 1), right.T[..., None])[..., 0]
         place, velocity = solved.T[:2], solved.T[2:]
-        squares = _against(places - place[:, None] - ways * velocity[:, None], weights)
+        squares = _squares(places - place[:, None] - ways * velocity[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
-        if turn < _ROUNDS - 1:
+        if iteration < _ROUNDS - 1:
             # The library's hypot, which differs in the last bits from that of an array
             speeds, ways = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
             for kind in set(kinds.tolist()):
@@ -331,8 +332,7 @@ def _moving(
 def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[Path]:
     """The path of each object, in the order of their attributes."""
     looks = sorted(objects)
-    where = {place: (n, frame) for n, look in enumerate(looks) for frame, place in objects[look].items()}
-    used = np.array(sorted(where), dtype=int)
+    used = np.array(sorted({place for track in objects.values() for place in track.values()}), dtype=int)
     if not len(used):
         return []
     errors = np.zeros((len(seen.frames), 4))

@@ -10,7 +10,7 @@ import msgspec
 
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.borders import Crossing, crossings
-from research.domains.perception.camera import SEEN, Camera
+from research.domains.perception.camera import CAMERA, Camera
 from research.domains.perception.collisions import Contact, contacts
 from research.domains.perception.format import ProposedVideo, decode_proposals, proposal_names
 from research.domains.perception.masks import Look, Sightings, sightings
@@ -56,7 +56,7 @@ class Perceived(msgspec.Struct, frozen=True):
 
     Events of at least the threshold's probability are in ``in_outs`` and ``collisions``, the others in
     ``doubtful``. ``trajectory`` has, by object, frame and place (units) from its first to its last sighting.
-    All fields, including early places, depend on frames up to ``until``.
+    ``until`` is the last frame that was read; every field, early places included, depends on all frames read.
     """
 
     scene_index: int
@@ -76,11 +76,12 @@ class Video(msgspec.Struct, frozen=True):
     objects: dict[Look, Track]
     paths: list[Path]
     contacts: list[Contact]
-    camera: Camera = SEEN
+    camera: Camera = CAMERA
 
     def blows(self, number: int, belief: Belief = BELIEF) -> list[int]:
         """The last frames before an object's blows, from contacts that are more likely than not."""
-        return sorted({c.frame for c in self.contacts if number in c.pair and belief.touched(c) >= THRESHOLD})
+        believed = (c for c in self.contacts if belief.of_contact(c) >= THRESHOLD)
+        return sorted({contact.frame for contact in believed if number in contact.pair})
 
     def pieces(self, number: int, belief: Belief = BELIEF) -> list[tuple[Piece, int]]:
         """The free motions of an object from blow to blow, each with its last frame."""
@@ -109,8 +110,8 @@ def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterato
         yield source[0], decode_proposals(source)
 
 
-def examined(video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = SEEN) -> Video:
-    """Run all stages of a video.
+def examined(video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = CAMERA) -> Video:
+    """Run the stages of perception on a video, up to the hypotheses of contacts.
 
     Args:
         video: its proposals.
@@ -146,13 +147,13 @@ def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) 
 
 
 def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF) -> Perceived:
-    """The record of a video."""
+    """The record of a video; an event of less than ``threshold`` probability is doubtful."""
     last = video.seen.last
     collisions = [
         PerceivedCollision(
             contact.pair,
             min(last, contact.frame + _STAMP),
-            round(belief.touched(contact), _DIGITS),
+            round(belief.of_contact(contact), _DIGITS),
             (min(last, contact.frames[0] + _STAMP), min(last, contact.frames[1] + _STAMP)),
         )
         for contact in video.contacts
@@ -162,7 +163,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
             crossing.frame,
             crossing.object,
             crossing.type,
-            round(belief.crossed(crossing), _DIGITS),
+            round(belief.of_crossing(crossing), _DIGITS),
             (min(crossing.frame, crossing.seen), max(crossing.frame, crossing.seen)),
         )
         for crossing in video.crossings(belief)

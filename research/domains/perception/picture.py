@@ -42,7 +42,7 @@ def _centres(boxes: np.ndarray) -> Iterator[str]:
 
 
 def slips(video: Video) -> Iterator[tuple[str, str]]:
-    """The proposals whose labels were corrected or dropped: place in the picture, and label."""
+    """The proposals whose labels were corrected or dropped: place in the picture, and label with frame."""
     taken = {(place, label) for label, track in video.objects.items() for place in track.values()}
     for place, label in enumerate(video.seen.looks):
         if (place, label) not in taken:

@@ -23,7 +23,7 @@ _SAME = 0.45
 """Two boxes with at least this intersection over union show the same object."""
 _PAUSE, _RUN, _REACH = 3, 30, 9
 """Frames: the longest pause within a run, the longest run, the farthest sighting of its owner."""
-_CLOSE = 0.75
+_CLOSE = 0.75  # the cost below which a label may be a run's owner
 
 
 def tracks(seen: Sightings) -> dict[Look, Track]:
@@ -38,7 +38,7 @@ def tracks(seen: Sightings) -> dict[Look, Track]:
     {('red', 'metal', 'cube'): 14}
     """
     weights = _weights(seen)
-    by_label = _named(seen, _without_doubles(seen, weights))
+    by_label = _by_label(seen, _without_doubles(seen, weights))
     _join(seen, by_label)
     return {look: by_label[look] for look in sorted(by_label) if _is_object(seen, by_label[look])}
 
@@ -63,13 +63,13 @@ def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
     for places in _by_frame(seen).values():
         for at, a in enumerate(places):
             for b in places[at + 1 :]:
-                if shared(boxes[a], boxes[b]) <= _SAME:
+                if overlap(boxes[a], boxes[b]) <= _SAME:
                     continue
                 weak, strong = sorted(
                     (a, b), key=lambda sighting: (total[seen.looks[sighting]], seen.scores[sighting])
                 )
-                one_name = seen.looks[a] == seen.looks[b]
-                if one_name or total[seen.looks[weak]] < 0.4 * total[seen.looks[strong]]:
+                same_label = seen.looks[a] == seen.looks[b]
+                if same_label or total[seen.looks[weak]] < 0.4 * total[seen.looks[strong]]:
                     gone.add(weak)
     return [place for place in range(len(seen.looks)) if place not in gone]
 
@@ -81,42 +81,42 @@ def _by_frame(seen: Sightings) -> dict[int, list[int]]:
     return by_frame
 
 
-def _named(seen: Sightings, places: Iterable[int]) -> dict[Look, Track]:
+def _by_label(seen: Sightings, places: Iterable[int]) -> dict[Look, Track]:
     """Group sightings by label; of two in a frame, keep the nearer to the label's neighbouring sightings."""
     by_label: dict[Look, Track] = defaultdict(dict)
-    more: list[int] = []
+    further: list[int] = []
     for place in places:
         track, frame = by_label[seen.looks[place]], int(seen.frames[place])
         if frame in track:
-            more.append(place)
+            further.append(place)
         else:
             track[frame] = place
-    for place in more:
+    for place in further:
         track, frame = by_label[seen.looks[place]], int(seen.frames[place])
         around = [track[f] for step in range(1, 6) for f in (frame - step, frame + step) if f in track]
         if not around:
             track[frame] = max(place, track[frame], key=lambda sighting: seen.areas[sighting])
         else:
-            middle = seen.boxes[around].mean(0)
+            mean_box = seen.boxes[around].mean(0)
             track[frame] = min(
-                track[frame], place, key=lambda sighting: float(np.abs(seen.boxes[sighting] - middle).sum())
+                track[frame], place, key=lambda sighting: float(np.abs(seen.boxes[sighting] - mean_box).sum())
             )
     return by_label
 
 
-def _join(seen: Sightings, found: dict[Look, Track]) -> None:
-    """Give each run of a rare label to its owner; ``found`` is changed."""
+def _join(seen: Sightings, by_label: dict[Look, Track]) -> None:
+    """Give each run of a rare label to its owner; ``by_label`` is changed."""
     weights = _weights(seen)
-    total = {look: float(weights[list(track.values())].sum()) for look, track in found.items()}
-    for look in sorted(found, key=lambda label: (total[label], label)):
-        track = found[look]
+    total = {look: float(weights[list(track.values())].sum()) for look, track in by_label.items()}
+    for look in sorted(by_label, key=lambda label: (total[label], label)):
+        track = by_label[look]
         for run in _runs(track):
-            owner = _owner(seen, found, total, look, run)
+            owner = _owner(seen, by_label, total, look, run)
             if owner is None:
                 continue
             weight = float(sum(weights[track[frame]] for frame in run))
             for frame in run:
-                found[owner].setdefault(frame, track.pop(frame))
+                by_label[owner].setdefault(frame, track.pop(frame))
             total[owner] += weight
             total[look] -= weight
 
@@ -135,7 +135,7 @@ def _runs(track: Track) -> list[list[int]]:
 def _owner(
     seen: Sightings, by_label: Mapping[Look, Track], total: Mapping[Look, float], look: Look, run: list[int]
 ) -> Look | None:
-    """The stronger label that a run belongs to, if any: missing during the run, and seen near its ends."""
+    """The stronger label that a run belongs to, if any: mostly missing in the run, and seen near its ends."""
     if len(run) > _RUN:
         return None
     best: tuple[float, Look] | None = None
@@ -151,14 +151,15 @@ def _owner(
             if step is None:
                 continue
             mine, its = seen.boxes[[by_label[look][end], track[end + way * step]]].tolist()
-            cost = gap(mine, its) / (4 + 6 * step) + 0.5 * (1 - shared(mine, its)) + 0.05 * step - 0.2 * alike
+            apart = gap(mine, its) / (4 + 6 * step) + 0.5 * (1 - overlap(mine, its))
+            cost = apart + 0.05 * step - 0.2 * alike
             if cost < _CLOSE and (best is None or cost < best[0]):
                 best = (cost, other)
     return best[1] if best else None
 
 
 def _is_object(seen: Sightings, track: Track) -> bool:
-    """Tell whether a label is an object: it was seen for long, or while it entered or left."""
+    """Tell whether a label is an object: seen in 12 frames or more, or large and surely at the border."""
     places = list(track.values())
     if len(places) >= 12:
         return True
@@ -170,10 +171,10 @@ def _is_object(seen: Sightings, track: Track) -> bool:
     return bool((area > 280 or (ends and area > 150)) and score > 0.97)
 
 
-def shared(a: Sequence[float], b: Sequence[float]) -> float:
+def overlap(a: Sequence[float], b: Sequence[float]) -> float:
     """Intersection over union of two boxes.
 
-    >>> shared([0.0, 0, 2, 2], [1.0, 0, 3, 2])
+    >>> overlap([0.0, 0, 2, 2], [1.0, 0, 3, 2])
     0.3333333333333333
     """
     wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])

@@ -10,7 +10,7 @@ from substrate.generators.smallville import generate
 SPEC = generate(7, 20)
 
 
-def test_who_reasons_is_asked_for_the_answer_after_it_and_in_sight_of_it() -> None:
+def test_a_model_reasons_first_and_then_answers_with_its_reasoning_in_view() -> None:
     requests: list[Request] = []
 
     class Thinker:

@@ -12,7 +12,7 @@ CUBE, BALL, CAN = range(3)
 RED, BLUE, GREEN = "cube filter_shape", "blue filter_color", "cylinder filter_shape"
 
 
-def said(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
+def answers_of(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
     """The answers of each method about a chain of two collisions."""
     scene = Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)]))
     options = [Choice(place, "", words.split()) for place, words in enumerate(choices)]
@@ -28,18 +28,18 @@ def pair(first: str, second: str, of: str = "all_events") -> str:
 def test_sharing_a_participant_goes_one_step_back() -> None:
     target = pair(BLUE, GREEN, "events")
     options = [pair(RED, BLUE, "events")]
-    answers = said("explanatory", f"events {target} filter_ancestor belong_to", options)
+    answers = answers_of("explanatory", f"events {target} filter_ancestor belong_to", options)
     assert answers == {"every option": "correct", "no option": "wrong", "sharing a participant": "correct"}
 
 
-def test_without_an_object_nothing_happens_or_what_was_filmed() -> None:
+def test_without_an_object_nothing_collides_or_all_filmed_collisions_recur() -> None:
     program = "all_events objects cube filter_shape unique get_counterfact belong_to"
-    answers = said("counterfactual", program, [pair(BLUE, GREEN), pair(RED, BLUE)])
+    answers = answers_of("counterfactual", program, [pair(BLUE, GREEN), pair(RED, BLUE)])
     assert answers["no collision"] == "wrong,wrong"
     assert answers["what was filmed"] == "correct,wrong"
 
 
 def test_the_nearest_pair_is_one_of_those_offered() -> None:
-    answers = said("predictive", "unseen_events belong_to", [pair(BLUE, GREEN), pair(RED, BLUE)])
+    answers = answers_of("predictive", "unseen_events belong_to", [pair(BLUE, GREEN), pair(RED, BLUE)])
     assert sorted(answers["the nearest pair"].split(",")) == ["correct", "wrong"]
     assert set(METHODS["predictive"]) == set(answers)

@@ -17,7 +17,7 @@ from substrate.generators.smallville import generate
 
 
 class Scripted:
-    """An agent that says what a function says of a turn's request."""
+    """An agent whose reply to each request is a function's result."""
 
     def __init__(self, says: Callable[[Request], str]) -> None:
         self._says = says
@@ -39,7 +39,7 @@ def ticks(text: str, thing: str) -> list[Interval]:
 
 
 def scholar(spec: Spec, arm: Arm) -> Scripted:
-    """An agent that forks where the arm says so, and then reads the histories that the question is about."""
+    """An agent that forks if the arm has an intervention, and then reads the histories that it needs."""
     names, query, act = names_of(spec), spec.query, spec.acts[arm]
     span = range(spec.branch, spec.village.horizon + 1)
 

@@ -1,4 +1,4 @@
-"""Three methods on a made-up scene without an object, held beside one another."""
+"""Three methods compared on a scene made by hand, each time without one of its objects."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from research.benchmarks.agreement import AGREEMENT, cases, logs, rows
 from substrate.base.errors import ParameterError
 
 
-def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Path) -> None:
-    """Two balls hit the one in the middle, one after the other; they never met, and never would have."""
+def test_methods_differ_on_a_pair_that_only_a_rule_brings_together(tmp_path: Path) -> None:
+    """Two balls hit the one in the middle, one after the other; without it they would not hit each other."""
     track = {
         "0": [[frame, -2.0 + 0.06 * min(frame, 20), 0.0] for frame in range(0, 128, 5)],
         "1": [[frame, -0.4, 0.0] for frame in range(0, 128, 5)],
@@ -36,11 +36,9 @@ def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Pat
         "duality_simulated.not_filmed": "wrong",
         "partner_simulated.not_filmed": "correct",
     }, "without the red ball the blue one is not where the green one comes"
-    parted = by_subset["duality_partner.not_filmed"]
-    assert (parted.predicted, parted.expected) == ("wrong", "correct"), (
-        "without the middle one the rule joins them"
-    )
-    counts = {name: AGREEMENT.metrics[name].measure((parted,)) for name in ("share", "confirmed", "foreseen")}
+    row = by_subset["duality_partner.not_filmed"]
+    assert (row.predicted, row.expected) == ("wrong", "correct"), "without the middle one the rule joins them"
+    counts = {name: AGREEMENT.metrics[name].measure((row,)) for name in ("share", "confirmed", "foreseen")}
     assert counts == {"share": (0, 1), "confirmed": (0, 0), "foreseen": (0, 1)}
     with pytest.raises(ParameterError, match="Name a file of them as tracks"):
         cases({"test": events})

@@ -1,4 +1,4 @@
-"""`perceived`: a user's proposals, named where the rest of CLEVRER is."""
+"""`perceived`: a user's proposals, named in the part `clevrer` of a profile."""
 
 from __future__ import annotations
 

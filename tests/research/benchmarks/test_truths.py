@@ -1,4 +1,4 @@
-"""Questions out of true events: answered from these and from detections, and never with a look at gold."""
+"""Questions made from true events: answered from these and from detections, without reading gold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The duality on trial: what a key says twice of one object and one collision."""
+"""The duality on trial: a key's two verdicts on one object and one collision."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ def question(kind: str, program: str, *choices: tuple[str, Literal["correct", "w
     )
 
 
-def found(*questions: Question) -> list[Trial]:
+def trials_of(*questions: Question) -> list[Trial]:
     return trials(Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)])), questions)
 
 
@@ -36,12 +36,12 @@ def test_an_object_that_is_responsible_and_not_needed_is_a_failure_of_the_dualit
     why = question("explanatory", CAUSE, ("objects cube filter_shape unique", "correct"))
     still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
     gone = question("counterfactual", f"{WITHOUT} negate", (POSSIBLE, "correct"))
-    assert found(why, still) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=True)]
-    assert found(why, gone) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=False)]
+    assert trials_of(why, still) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=True)]
+    assert trials_of(why, gone) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=False)]
 
 
-def test_what_is_asked_once_or_of_a_participant_is_no_trial() -> None:
+def test_a_pair_that_is_judged_once_or_with_its_participant_is_no_trial() -> None:
     why = question("explanatory", CAUSE, ("objects blue filter_color unique", "correct"))
     still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
-    assert found(why, still) == []
-    assert found(still) == []
+    assert trials_of(why, still) == []
+    assert trials_of(still) == []

@@ -1,4 +1,4 @@
-"""Meetings: a log and a reader of the file, neither of which knows the other, say the same."""
+"""Meetings: a log and an independent reader of the file agree."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from research.benchmarks.met import MET, cases, rows
 from research.benchmarks.met import logs as logs_of
 from research.domains.encounters import by_log, by_reader, personas
+from research.domains.movement_file import parse_movements
+from research.domains.movement_log import movement_log
 from substrate.domains.rows import Row
 
 CAFE, HOME = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Ann's house:kitchen:table"
@@ -46,6 +48,11 @@ def test_the_log_and_a_reader_of_the_file_say_the_same(file: Path) -> None:
     together = {("Bo", "Cy"): "first at 10, 1 times, 3 moments"}
     assert by_log(named.log) == by_reader(case.record) == ann | together
     assert by_reader(case.record, by_address=True)["Ann", "Bo"] == "first at 12, 2 times, 2 moments"
+
+
+def test_a_file_that_begins_at_step_0_is_checked_for_company_at_that_step_too() -> None:
+    data = json.dumps({step - 10: records for step, records in STEPS.items()}).encode()
+    assert by_log(movement_log(parse_movements(data))) == by_reader(data)
 
 
 def test_a_row_names_nobody(file: Path) -> None:

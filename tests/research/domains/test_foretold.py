@@ -1,4 +1,4 @@
-"""A prediction stands in a log before the truth is read; each pair is then held beside it."""
+"""A prediction is in a log before the truth is read; then each pair is compared with the truth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def counted(metric: str, row: Rows) -> tuple[int, int]:
     return METRICS[metric](row)
 
 
-def test_a_collision_to_come_is_said_and_not_asserted() -> None:
+def test_a_predicted_collision_is_reified_and_not_asserted() -> None:
     log = from_tracks(9, THINGS, TRACK, 80)
     assert foretold(log) == {VOTE: {frozenset((RED, BLUE))}, LINE: {frozenset((RED, BLUE))}}
     classes = {str(delta.triple[2]) for delta in log if delta.triple[1] == RDF_TYPE}
@@ -51,7 +51,7 @@ def test_nothing_after_the_frame_is_read() -> None:
     assert from_tracks(9, THINGS, later, 85).digest != from_tracks(9, THINGS, TRACK, 85).digest
 
 
-def test_each_pair_is_held_beside_what_came() -> None:
+def test_each_pair_is_compared_with_the_truth() -> None:
     made = compared(TRUTH, 80, {frozenset((RED, BLUE))})
     assert made == [(CORRECT, CORRECT), (UNSEEN, WRONG), (UNSEEN, CORRECT)], (
         "the cylinder comes into view after the frame"
@@ -65,7 +65,7 @@ def test_each_pair_is_held_beside_what_came() -> None:
     ]
 
 
-def test_both_countings_and_the_trivial_way_stand_in_rows() -> None:
+def test_rows_give_both_countings_and_the_trivial_method() -> None:
     track = msgspec.json.encode({"tracks": TrajectoryScene(9, THINGS, TRACK)})
     case = Case(9, "tracks.jsonl:1", track, msgspec.json.encode(TRUTH))
     made = [named.log for named in logs(case, Perception())]

@@ -1,4 +1,4 @@
-"""Movement files made up for the purpose: what is refused and where, and the edges of places and
+"""Movement files made by hand: refusals with their place, and the first and last steps at places and in
 conversations.
 """
 
@@ -132,7 +132,7 @@ def test_a_fork_at_any_tick_without_an_intervention_is_the_log() -> None:
     assert {fork(log, at, emitter=RuleEmitter(BOX)).digest for at in range(3, 14)} == {log.digest}
 
 
-def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
+def test_a_persona_moved_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
     log = log_of(whisper())
     kitchen = node("place:lin-family%27s-house:kitchen")
     branch = fork(log, 8, OverrideLocation(node("cy-fox"), kitchen, NamedNode(V + "at")), RuleEmitter(BOX))

@@ -1,4 +1,4 @@
-"""Perception on videos made by hand: what is there is found, and what is wrong with a file is named."""
+"""Perception on videos made by hand: it finds objects and events, and names the fault of a wrong file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from research.domains.foretold import LINE, VOTE, foretold, from_detections
 from research.domains.perception import Perceived, perceive
-from research.domains.perception.camera import SEEN
+from research.domains.perception.camera import CAMERA
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.future import met
@@ -49,7 +49,7 @@ def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
 
 def proposal(body: Body, color: str) -> dict[str, Any] | None:
     """The box of a body as a detector that never errs sees it."""
-    box = SEEN.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
+    box = CAMERA.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
     left, top, right, bottom = (round(float(edge)) for edge in box)
     if right <= 0 or bottom <= 0 or left >= 480 or top >= 320:
         return None
@@ -108,7 +108,7 @@ def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> 
     assert (tmp_path / "until.jsonl").read_bytes() == (tmp_path / "cut.jsonl").read_bytes()
     early, late = (json.loads((tmp_path / name).read_text()) for name in ("until.jsonl", "all.jsonl"))
     assert (early["until"], late["until"]) == (20, 59)
-    # Seen to its end, a path is another one before it too: that is what a prediction must not know.
+    # Later frames change the earlier places of a path, so a prediction must not use such places.
     known = [[point for point in late["trajectory"][name] if point[0] <= 20] for name in ("0", "1")]
     assert known != [early["trajectory"][name] for name in ("0", "1")]
 
@@ -223,8 +223,8 @@ def test_a_wrong_answer_is_lost_to_the_first_stage_that_fails(
     loss = lost(video, recorded(video), truth, question, Perception())
     assert loss.stage == stage
     assert words in loss.words
-    told = happenings(recorded(video), gold_of(truth))
-    assert [happening.truly for happening in told if happening.wrong] == ["frame 20"] * (stage != "reasoning")
+    events = happenings(recorded(video), gold_of(truth))
+    assert [event.truly for event in events if event.wrong] == ["frame 20"] * (stage != "reasoning")
 
 
 def test_the_parameters_are_the_fitted_constants() -> None:

@@ -1,4 +1,4 @@
-"""A paper as HTML: each printed figure leads to what it is, and to ours."""
+"""A paper as HTML: each printed figure links to its meaning and to our value."""
 
 from __future__ import annotations
 

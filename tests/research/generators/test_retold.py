@@ -1,6 +1,6 @@
-"""bAbI off its beaten track: stories changed by rule keep their answers, or are refused; none is misread.
+"""bAbI's stories changed by rule: they keep their answers, or are refused; none is misread.
 
-The stories are told anew for this, with seeds that nothing else uses.
+The stories are generated with a seed that nothing else uses.
 """
 
 import re
@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from research.generators.retold import Line, distracted, paraphrased, told_anew
+from research.generators.retold import Line, distracted, paraphrased, with_lines
 from substrate.domains.babi.format import Question, Statement, Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
 from substrate.generators.babi import TASKS, tell_task
@@ -36,7 +36,7 @@ def with_text(line: Line, text: str, answer: str | None = None) -> Line:
 
 
 def renamed(story: Story, _: Random) -> Story:
-    return told_anew(story, (rename(line, NEW_WORDS) for line in story.lines))
+    return with_lines(story, (rename(line, NEW_WORDS) for line in story.lines))
 
 
 def rename(line: Line, words: Mapping[str, str]) -> Line:
@@ -58,7 +58,7 @@ def reordered(story: Story, rng: Random) -> Story:
     first = next(index for index, line in enumerate(story.lines) if isinstance(line, Question))
     facts = list(story.lines[:first])
     rng.shuffle(facts)
-    return told_anew(story, [*facts, *story.lines[first:]])
+    return with_lines(story, [*facts, *story.lines[first:]])
 
 
 def stories_of(subset: str) -> list[Story]:
@@ -81,9 +81,9 @@ def test_a_changed_story_is_answered_right_or_refused(
         changed = variant(story, rng)
         total += len(changed.questions)
         rows = list(answer_story(changed))
-        told = [line.text for line in changed.lines]
+        texts = [line.text for line in changed.lines]
         misread = [
-            (told, row.question, row.predicted, row.expected)
+            (texts, row.question, row.predicted, row.expected)
             for row in rows
             if not row.correct and row.predicted != "error"
         ]
