@@ -1,7 +1,7 @@
 """Event-graph substrates: state as an append-only log of typed RDF deltas.
 
-You can replay a log, query it with SPARQL at any tick, fork it at a tick and intervene on the branch. Its
-causal ancestry tells why an event happened, and which events depended on an object.
+You can replay a log, query it with SPARQL at any tick, fork it at a tick and intervene on the branch. The
+causal ancestry of a log's events tells why an event happened, and which events depended on an object.
 
 This module has the names that most programs need first. Each subpackage has more (``substrate.log``,
 ``substrate.branch``, ``substrate.rules``, ``substrate.cause``, ``substrate.ask``, ``substrate.memory``). A

@@ -14,7 +14,7 @@ from orchestration.base.beyond import beyond
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.base.numbered import sources_in
 from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
@@ -187,7 +187,7 @@ def possible_rows(case: bm.Case, worlds: int, parameters: Parameters, split: str
         hint = "Give --events with probabilities, or leave --worlds out"
         raise ParameterError("an annotation has no probabilities", where=("--worlds", case.source), hint=hint)
     questions = _questions.decode(case.questions).questions
-    possible = needed("research.domains.possible")
+    possible = import_extra("research.domains.possible")
     scene = possible.decode_possible((case.source, case.record))
     return possible.answer_possible(scene, questions, parameters, split, worlds)
 

@@ -28,7 +28,7 @@ from orchestration.stage import Stage, Stages, computable
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, doctored
 from substrate.base.errors import ParameterError, SubstrateError
-from substrate.base.files import passing_folder
+from substrate.base.files import temporary_folder
 
 # The name of a damaged pin, in place of a stage's name.
 _SEALED = "pins"
@@ -110,7 +110,7 @@ def verify_profile(
     _require(workspace, there, {difference.what for difference in faults})
     here = now = pinned.measure(workspace, stages, known=pins)
     if recompute:
-        with passing_folder() as folder:
+        with temporary_folder() as folder:
             results = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
                 recompute(results, profile, folder)

@@ -23,7 +23,7 @@ from orchestration.workspace.requests import conversations
 from substrate.base.delta import Term
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Explanation, short
-from substrate.cause.pictures import Boxes, Timeline, Told
+from substrate.cause.pictures import Boxes, Story, Timeline
 from substrate.domains.rows import ChoiceRow, Row
 from substrate.log.event_log import EventLog
 from substrate.log.history import Interval, histories
@@ -38,7 +38,7 @@ class WorkedExample(NamedTuple):
     explanation: Explanation
     row: Row
     picture: Timeline | Boxes
-    story: Told
+    story: Story
     """The log's steps as the page tells them."""
     telling: bool
     """True if it shows its kind well; the first such example is shown."""

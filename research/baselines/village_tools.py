@@ -21,7 +21,7 @@ from substrate.domains.smallville.format import INTERVENTIONS, ArmIntervention, 
 from substrate.domains.smallville.twin import entity, parent_log, replay_twin, term
 from substrate.log.event_log import EventLog
 from substrate.log.history import Interval
-from substrate.log.replay import State
+from substrate.log.state import State
 
 PLANNED = "planned"
 """The world in which all goes on as planned."""

@@ -16,7 +16,7 @@ from research.exporters.twin_sample import sampled
 from substrate import __version__
 from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
-from substrate.baselines.twin import FORM, request, said_in
+from substrate.baselines.twin import FORM, answer_in, request
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import MOST, Judgement, judge
 from substrate.generators.smallville import CANARY
@@ -155,7 +155,7 @@ def all_arms() -> Any:
     """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""
 
     async def score(state: Any, target: Any) -> Any:
-        answers = [said_in(reply) for reply in state.metadata[REPLIES]]
+        answers = [answer_in(reply) for reply in state.metadata[REPLIES]]
         judged = judge(answers, tuple(target))
         parts = {name: getattr(judged, name) / getattr(MOST, name) for name in Judgement._fields}
         parts[UNREADABLE] = answers.count("error") / len(answers)

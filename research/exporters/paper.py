@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from orchestration.rendering.page import templates
 from orchestration.scoring.published import Published
 from substrate.base.errors import FormatError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.base.inputs import read_text
 
 FIGURE = re.compile(r"10\^\{-\d+\}|\d[\d,]*(?:\.\d+)?")
@@ -75,7 +75,7 @@ def write_paper(source: Path, out: Path, known: Published, look: LookUp) -> list
     document["meta"].setdefault("lang", {"t": "MetaInlines", "c": [{"t": "Str", "c": "en"}]})
     document["blocks"].append({"t": "RawBlock", "c": ["html", notes]})
     options = ["--standalone", "--mathml", "--number-sections"]
-    pandoc, text = needed("pypandoc"), json.dumps(document)
+    pandoc, text = import_extra("pypandoc"), json.dumps(document)
     page = pandoc.convert_text(text, "html5", format="json", extra_args=options)
     out.mkdir(parents=True, exist_ok=True)
     (out / "index.html").write_text(page, "utf-8")
@@ -85,7 +85,7 @@ def write_paper(source: Path, out: Path, known: Published, look: LookUp) -> list
 def _read(source: Path) -> dict[str, Any]:
     try:
         # A comma in braces is one without a space behind it: part of a figure.
-        text, pandoc = read_text(source).replace("{,}", ","), needed("pypandoc")
+        text, pandoc = read_text(source).replace("{,}", ","), import_extra("pypandoc")
         return json.loads(pandoc.convert_text(text, "json", format="latex", extra_args=["--quiet"]))
     except (OSError, RuntimeError) as error:
         message = str(error).strip().splitlines() or ["pandoc cannot read it"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.domains.clevrer.format import MATERIALS, SHAPES, Annotation, MotionState
 from substrate.generators.clevrer.scene import scene_files
 
@@ -80,7 +80,7 @@ def _seen(
     states: list[MotionState], looks: dict[int, tuple[str, str, str]], random: Random
 ) -> list[dict[str, Any]]:
     """The proposals in a frame."""
-    coco: Any = needed("pycocotools.mask")
+    coco: Any = import_extra("pycocotools.mask")
     covered = np.zeros((_HEIGHT, _WIDTH), dtype=np.uint8, order="F")  # as masks are decoded
     proposals: list[dict[str, Any]] = []
     for state in sorted(states, key=_distance):

@@ -69,6 +69,7 @@ class Words:
         self._things = defaultdict[str, dict[Node, None]](dict)
         self._predicates = defaultdict[str, dict[Node, None]](dict)
         self._log, self._seen = EventLog(), 0
+        # The long terms by their hash, and the number of deltas whose terms have been hashed
         self._long, self._hashed = dict[str, Term](), 0
         self._named(self._predicates, RDF_TYPE, "a")
         for iri in sorted(tbox.vocabulary) if tbox else ():
@@ -98,7 +99,7 @@ class Words:
         """Give a node a name; tell whether the node is new and made from a word."""
         if not isinstance(node, ox.NamedNode):
             return False
-        known = names[_plain(self.name(node) if name is None else name)]
+        known = names[_key(self.name(node) if name is None else name)]
         new = node not in known and node.value.startswith(MINTED)
         known[node] = None
         return new
@@ -113,13 +114,13 @@ class Words:
         Raises:
             ParameterError: no thing has this name, or several things have it.
         """
-        thing = self._written(text) or self._one(self._things, text, new=new)
-        return _kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
+        thing = self._written(text) or self._resolve(self._things, text, new=new)
+        return _require_kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
-        relation = self._written(text) or self._one(self._predicates, text, new=new)
-        return _kind(relation, ox.NamedNode, text, "predicate")
+        relation = self._written(text) or self._resolve(self._predicates, text, new=new)
+        return _require_kind(relation, ox.NamedNode, text, "predicate")
 
     def value(self, given: Any, *, new: bool = False) -> Term:
         """A value: a text, number or truth value; `<IRI>`; or `{"thing": name}`, `{"text": text}` or
@@ -135,7 +136,7 @@ class Words:
             return term(text) if kind == "text" else _parsed(text)
         if not isinstance(given, str):
             return term(given)
-        return self._bracketed(given) or self._whole(given) or term(given)
+        return self._bracketed(given) or self._uncut(given) or term(given)
 
     def fact(self, given: Any, *, new: bool = False) -> Term:
         """A thing or a triple term that an agent may know; other values and errors as :meth:`value`."""
@@ -146,15 +147,15 @@ class Words:
 
     def things(self, text: str) -> list[Node]:
         """The things that a text would name."""
-        return list(self._things.get(_plain(text), ()))
+        return list(self._things.get(_key(text), ()))
 
     def word(self, stored: Term | None) -> Any:
         """A thing in the form that a model reads and may write; a long name is cut, and has a handle."""
         if not isinstance(stored, ox.NamedNode):
             return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
-        known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
-        alone = set(_nearest(known) or [_minted(name)]) == {stored}
+        known = [*self._things.get(_key(name), ()), *self._predicates.get(_key(name), ())]
+        alone = set(_preferred(known) or [_minted(name)]) == {stored}
         return self._cut(name if alone and self._is_name(name) else str(stored), stored, LONG_NAME)
 
     def shown(self, stored: Term | None, room: int = LONG) -> Any:
@@ -173,10 +174,10 @@ class Words:
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, without percent-encoding."""
-        begun = max(
+        start = max(
             (base for base in self._prefixes.values() if iri.value.startswith(base)), key=len, default=""
         )
-        rest = iri.value[len(begun) :] if begun else re.split(r"[/#:]", iri.value.rstrip("/#:"))[-1]
+        rest = iri.value[len(start) :] if start else re.split(r"[/#:]", iri.value.rstrip("/#:"))[-1]
         return unquote(rest)
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
@@ -202,7 +203,7 @@ class Words:
                 return ox.BlankNode(rest)
             except ValueError:
                 return None
-        return self._bracketed(text) or self._whole(text)
+        return self._bracketed(text) or self._uncut(text)
 
     def _bracketed(self, text: str) -> Term | None:
         """The IRI between angle brackets, or the term whose handle it is; ``None`` if it is no IRI."""
@@ -215,13 +216,13 @@ class Words:
         except ValueError:
             return None
 
-    def _whole(self, text: str) -> Term | None:
+    def _uncut(self, text: str) -> Term | None:
         """The stored term that a reply has cut to this text."""
         if (cut := _CUT.fullmatch(text)) and (stored := self._by_hash(cut[2])):
-            begun, length = cut[1], len(cut[1]) + int(cut[3])
+            start, length = cut[1], len(cut[1]) + int(cut[3])
             forms = [getattr(stored, "value", f"<<( {stored} )>>"), str(stored)]
             forms += [self.name(stored)] if isinstance(stored, ox.NamedNode) else []
-            return stored if any(len(form) == length and form.startswith(begun) for form in forms) else None
+            return stored if any(len(form) == length and form.startswith(start) for form in forms) else None
         return None
 
     def _by_hash(self, digest: str) -> Term | None:
@@ -239,20 +240,20 @@ class Words:
     def _is_text(self, text: str) -> bool:
         """Tell whether a string is read as the text that it is."""
         try:
-            return self._bracketed(text) is None and self._whole(text) is None
+            return self._bracketed(text) is None and self._uncut(text) is None
         except ParameterError:
             return False
 
     def _is_name(self, text: str) -> bool:
         """Tell whether a text is read as a name."""
         try:
-            return bool(_plain(text)) and self._written(text) is None
+            return bool(_key(text)) and self._written(text) is None
         except ParameterError:
             return False
 
-    def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
-        key = _plain(text)
-        candidates = _nearest(names.get(key, ()))
+    def _resolve(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
+        key = _key(text)
+        candidates = _preferred(names.get(key, ()))
         if len(candidates) > 1:
             listed = ", ".join(self._cut(str(node), node, LONG_NAME) for node in candidates[:5])
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
@@ -275,19 +276,19 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _kind(stored: Term, kind: Any, text: str, what: str) -> Any:
+def _require_kind(stored: Term, kind: Any, text: str, what: str) -> Any:
     if not isinstance(stored, kind):
         raise ParameterError(f"{text[:80]!r} is not a {what}", hint="Write a name or <IRI>")
     return stored
 
 
-def _nearest(things: Collection[Node]) -> list[Node]:
-    """Of the things with a name, those that were made from it: an IRI that is stored later takes no name."""
+def _preferred(things: Collection[Node]) -> list[Node]:
+    """The things that were made from a name, or else all: an IRI that is stored later takes no name over."""
     return [thing for thing in things if thing.value.startswith(MINTED)] or list(things)
 
 
-def _plain(name: str) -> str:
-    """A name without the differences that do not count."""
+def _key(name: str) -> str:
+    """A name without the differences of spelling that do not count."""
     parted = re.sub(r"(?<=[^\W_])(?:_+|-)(?=[^\W_])|(?<=[a-z])(?=[A-Z])", " ", _joined(name))
     return normal(parted.casefold())
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.log.event_log import EventLog
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def to_arrow(log: EventLog) -> pyarrow.Table:
     >>> to_arrow(log).to_pylist()[0]["op"]
     'insert'
     """
-    arrow = needed("pyarrow")
+    arrow = import_extra("pyarrow")
     steps = list(log.steps())
-    ticks = [tick for columns, start, stop in log.pieces(0, None) for tick in columns.ticks[start:stop]]
+    ticks = [tick for columns, start, stop in log.segments(0, None) for tick in columns.ticks[start:stop]]
     # The spellings of subject and predicate contain no space, so two splits give the three terms
     terms = [text.split(" ", 2) for text in log.triples.texts(number for _, number in steps)]
     spelled = [[term[place] for term in terms] for place in range(3)]

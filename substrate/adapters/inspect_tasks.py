@@ -1,5 +1,5 @@
 """The entry point by which Inspect finds the tasks `substrate/…`, which are in the package `research`."""
 
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 
-needed("research.exporters.inspect_tasks")
+import_extra("research.exporters.inspect_tasks")

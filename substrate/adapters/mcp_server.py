@@ -18,15 +18,15 @@ from typing import Any
 from substrate import __version__
 from substrate.adapters.memory_tools import ABOUT, Desk
 from substrate.base.errors import SubstrateError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits
 
 
 def build(desk: Desk) -> Any:
     """Make the protocol's server with a desk's tools; needs the extra ``mcp``."""
-    protocol = needed("mcp.server.lowlevel")
-    types, threads = needed("mcp_types"), needed("anyio.to_thread")
+    protocol = import_extra("mcp.server.lowlevel")
+    types, threads = import_extra("mcp_types"), import_extra("anyio.to_thread")
 
     async def list_tools(_: Any, __: Any) -> Any:
         tools: list[Any] = []
@@ -58,7 +58,7 @@ def serve(
         MissingExtraError: the extra ``mcp`` is not installed.
         LogError: the file is not a log, or is absent and must only be read.
     """
-    stdio, anyio = needed("mcp.server.stdio"), needed("anyio")
+    stdio, anyio = import_extra("mcp.server.stdio"), import_extra("anyio")
     desk = Desk(path, write=write, tbox=tbox, limits=limits)
     server = build(desk)
 
@@ -87,12 +87,12 @@ class _Messages:
 
     def __init__(self, lines: AsyncIterable[str]) -> None:
         self._lines = lines
-        self._asked = Counter[str]()
-        self._answered = needed("anyio").Condition()
+        self._pending = Counter[str]()  # requests without a reply, by their id
+        self._answered = import_extra("anyio").Condition()
         self.writes: Any
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        session = needed("mcp.shared.message").SessionMessage
+        session = import_extra("mcp.shared.message").SessionMessage
         async for line in self._lines:
             fault = _fault(line)
             if fault is None:
@@ -101,7 +101,7 @@ class _Messages:
             else:
                 await self.writes.send(session(fault))
         async with self._answered:
-            while self._asked:
+            while self._pending:
                 await self._answered.wait()
 
     async def send(self, message: Any) -> None:
@@ -124,24 +124,24 @@ class _Messages:
         if message.get("method") == "notifications/cancelled":
             await self._settle((message.get("params") or {}).get("requestId"))
         elif "method" in message and "id" in message:
-            self._asked[str(message["id"])] += 1
+            self._pending[str(message["id"])] += 1
 
     async def _settle(self, number: Any) -> None:
         async with self._answered:
-            self._asked -= Counter([str(number)])
+            self._pending -= Counter([str(number)])
             self._answered.notify_all()
 
 
 def _fault(line: str) -> Any | None:
     """The error reply to a line; ``None`` if the line is a valid message."""
-    types = needed("mcp_types")
+    types = import_extra("mcp_types")
     code, number = types.PARSE_ERROR, None
     try:
         message = json.loads(line, parse_constant=_refuse)
         code = types.INVALID_REQUEST
         if isinstance(message, dict) and type(message.get("id")) in (int, str):
             number = message["id"]
-            str(number).encode()
+            str(number).encode()  # half a character in the id is a UnicodeEncodeError
         elif isinstance(message, dict) and {"id", "method"} <= message.keys():
             raise ValueError("a request's id is a text or a whole number")
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)

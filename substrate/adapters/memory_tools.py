@@ -29,7 +29,7 @@ from substrate.base.delta import Triple
 from substrate.base.errors import LogError, LogHeldError, ParameterError, SubstrateError
 from substrate.base.times import read_instant
 from substrate.base.vocabulary import AWARE_OF, LOCATION
-from substrate.branch.interventions import INTERVENTIONS, made
+from substrate.branch.interventions import INTERVENTIONS, new_intervention
 from substrate.log.event_log import EventLog
 from substrate.memory.memory import Memory
 from substrate.memory.records import AUTHOR, WITHDRAWN, Ground, Record, is_record, records_of
@@ -63,11 +63,11 @@ _Form = Annotated[
 _Value = str | int | float | bool | _Form
 _Text = str | _Form
 
-_Said = Annotated[Triple, "known"]
-_NewSaid = Annotated[Triple, "new"]
+_KnownFact = Annotated[Triple, "known"]
+_NewFact = Annotated[Triple, "new"]
 """A fact by its subject, predicate and object; in a new fact each may be a new name."""
 _When = int | datetime
-_WhenTold = int | Annotated[str, Meta(extra_json_schema={"format": "date-time"})] | None
+_WhenGiven = int | Annotated[str, Meta(extra_json_schema={"format": "date-time"})] | None
 """A moment in the arguments of a call; it becomes a :data:`_When`."""
 _Cursor = Annotated[int, Meta(ge=0)] | None
 _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm]
@@ -119,7 +119,7 @@ class Tool:
         for name, given in islice(inspect.signature(self.run).parameters.items(), 1, None):
             kinds = {"subject": str, "predicate": str, "object": _Value}
             default = () if given.default is given.empty else (given.default,)
-            own = _WhenTold if self._kinds[name] == _When | None else self._kinds[name]
+            own = _WhenGiven if self._kinds[name] == _When | None else self._kinds[name]
             for part, kind in (kinds if name == "triple" else {name: own}).items():
                 about, *examples = ARGUMENTS.get(f"{self.name}.{part}") or ARGUMENTS[part]
                 described = Annotated[kind, Meta(description=about, examples=examples)]
@@ -138,16 +138,17 @@ class Tool:
             hint = f"It takes {', '.join(self.arguments.__struct_fields__) or 'nothing'}"
             raise ParameterError(str(error).replace("Object", self.name), hint=hint) from None
         for name, kind in self._kinds.items():
-            if kind == _When | None and isinstance(given := arguments[name], str):
-                arguments[name] = _moment(given, name)
-        with nullcontext() if self.run is sparql else desk.turn:
+            if kind == _When | None and isinstance(time := arguments[name], str):
+                arguments[name] = _moment(time, name)
+        # A query runs in its own process, so it takes the lock only to read the state
+        with nullcontext() if self.run is sparql else desk.lock:
             if self.writes:
-                desk.take_up()
+                desk.reopen()
             for name in {"author", "source"} & arguments.keys():
-                arguments[name] = desk.written(arguments[name], name)
+                arguments[name] = desk.provenance(arguments[name], name)
             if kind := self._kinds.get("triple"):
                 words = (arguments.pop(name) for name in ("subject", "predicate", "object"))
-                arguments["triple"] = desk.said(*words, new=kind is _NewSaid)
+                arguments["triple"] = desk.fact(*words, new=kind is _NewFact)
             return self.run(desk, **arguments)
 
     def about(self) -> str:
@@ -211,7 +212,7 @@ def recall(
 
     page = _page("facts", facts, stored, cursor, tick=records.tick)
     things = words.things(object) if isinstance(object, str) and not facts else []
-    return page | ({"note": _named(words, things)} if things else {})
+    return page | ({"note": _note_of(words, things)} if things else {})
 
 
 def who_knew(desk: Desk, fact: _Text, tick: int | None = None, cursor: _Cursor = None) -> Reply:
@@ -228,19 +229,19 @@ def told_by(desk: Desk, agent: str, fact: _Text, tick: int | None = None, cursor
     return _page("chain", links, lambda link: dict(zip(names, link, strict=True)), cursor)
 
 
-def why(desk: Desk, triple: _Said, tick: int | None = None, cursor: _Cursor = None) -> Reply:
+def why(desk: Desk, triple: _KnownFact, tick: int | None = None, cursor: _Cursor = None) -> Reply:
     """Name the records that say a fact, and what they came from: author, source, time; a lost one says so."""
     grounds = desk.memory().why(*triple, tick=tick)
     return _page("grounds", grounds, desk.ground, cursor)
 
 
-def impact(desk: Desk, triple: _Said, cursor: _Cursor = None) -> Reply:
+def impact(desk: Desk, triple: _KnownFact, cursor: _Cursor = None) -> Reply:
     """List what would lose its last ground if a fact were forgotten. Nothing is changed."""
     lost = desk.memory().impact(*triple)
     return _page("lost", lost, desk.ground, cursor)
 
 
-def history(desk: Desk, triple: _Said, cursor: _Cursor = None) -> Reply:
+def history(desk: Desk, triple: _KnownFact, cursor: _Cursor = None) -> Reply:
     """List when a fact was true, as ticks from `start` up to, not including, `end`."""
     intervals = desk.memory().log.history(triple).intervals
     return _page("intervals", intervals, lambda span: {"start": span.start, "end": span.end}, cursor)
@@ -276,7 +277,7 @@ def what_if(
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
     terms = (node, relation, value) if any_relation else (node, value, relation)
-    changes = memory.compare(memory.imagine(at, made(change, terms)))
+    changes = memory.compare(memory.imagine(at, new_intervention(change, terms)))
     sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
     facts = [(side, triple) for side, listed in sides.items() for triple in listed]
     page = _page("facts", facts, lambda fact: (fact[0], words.fact_of(fact[1])), cursor, at=at)
@@ -289,13 +290,13 @@ def sparql(desk: Desk, sparql: str, tick: int | None = None, cursor: _Cursor = N
     """Ask a SPARQL query (SELECT, ASK, CONSTRUCT, DESCRIBE) of the state at a tick. For what no other tool
     answers.
     """
-    with desk.turn:
+    with desk.lock:
         state = desk.memory().log.state(tick)
     result = query(state, sparql, prefixes=desk.tbox.prefixes if desk.tbox else {}, limits=desk.limits)
     if isinstance(result, bool):
         return {"tick": state.tick, "boolean": result}
     words = desk.words
-    with desk.turn:
+    with desk.lock:
         if isinstance(result, Solutions):
             room = max(SHORT, 3 * LONG // max(3, len(result.variables)))
             rows = ([words.shown(cell, room) for cell in row] for row in result.rows)
@@ -306,7 +307,7 @@ def sparql(desk: Desk, sparql: str, tick: int | None = None, cursor: _Cursor = N
 
 def remember(
     desk: Desk,
-    triple: _NewSaid,
+    triple: _NewFact,
     author: _Text | None = None,
     source: _Text | None = None,
     valid_from: _When | None = None,
@@ -316,7 +317,7 @@ def remember(
     """Store a fact. A name that is not known yet names something new; the reply lists such names."""
     cause = None if because is None else desk.words.node(because)
     written: Any = {"author": author, "source": source, "cause": cause}
-    return desk.wrote(
+    return desk.reply_to(
         desk.memory().observe(*triple, valid_from=valid_from, valid_until=valid_until, **written)
     )
 
@@ -329,12 +330,12 @@ def know(
     teller = None if told_by is None else words.node(told_by, new=True)
     known = words.fact(fact, new=True)
     who = words.node(agent, new=True)
-    return desk.wrote(desk.memory().believe(who, known, told_by=teller, author=author))
+    return desk.reply_to(desk.memory().believe(who, known, told_by=teller, author=author))
 
 
 def correct(
     desk: Desk,
-    triple: _NewSaid,
+    triple: _NewFact,
     instead_of: _Value | None = None,
     author: _Text | None = None,
     source: _Text | None = None,
@@ -356,16 +357,16 @@ def correct(
     written: Any = {"author": author, "source": source}
     if old[0] in there:  # otherwise it has ended before
         tick = memory.end(*old[0], at=at, **written).tick
-    made = memory.observe(*triple, valid_from=at, tick=tick, **written)
-    return desk.wrote(made) | {"ended": words.fact_of(old[0])}
+    record = memory.observe(*triple, valid_from=at, tick=tick, **written)
+    return desk.reply_to(record) | {"ended": words.fact_of(old[0])}
 
 
-def end(desk: Desk, triple: _Said, at: _When | None = None, author: _Text | None = None) -> Reply:
+def end(desk: Desk, triple: _KnownFact, at: _When | None = None, author: _Text | None = None) -> Reply:
     """Say that a fact holds no more, from now or from a moment; it is still known that it held."""
-    return desk.wrote(desk.memory().end(*triple, at=at, author=author))
+    return desk.reply_to(desk.memory().end(*triple, at=at, author=author))
 
 
-def forget(desk: Desk, triple: _Said, author: _Text | None = None, source: _Text | None = None) -> Reply:
+def forget(desk: Desk, triple: _KnownFact, author: _Text | None = None, source: _Text | None = None) -> Reply:
     """Take a fact out of the present, with what rests on it; `impact` says beforehand what that is.
     An author takes back their own word alone. Earlier ticks still have it.
     """
@@ -374,7 +375,7 @@ def forget(desk: Desk, triple: _Said, author: _Text | None = None, source: _Text
     record = memory.forget(*triple, author=author, source=source)
     fell = {node for node, *_ in memory.log.state().match(None, WITHDRAWN, record.node)}
     lost = [desk.words.fact_of(ground.said) for ground in may_fall if ground.record in fell]
-    return desk.wrote(record) | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
+    return desk.reply_to(record) | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
 
 
 READING = {
@@ -404,7 +405,7 @@ class Desk:
         self, path: Path, *, write: bool = False, tbox: TBox | None = None, limits: QueryLimits | None = None
     ) -> None:
         self.path, self.write, self.tbox, self.limits = path, write, tbox, limits or QueryLimits()
-        self.turn = threading.RLock()
+        self.lock = threading.RLock()
         self.words = Words(tbox)
         self.held = ""
         if write:
@@ -450,7 +451,7 @@ class Desk:
             error.what = error.what if len(error.what) <= PAGE else f"{error.what[:PAGE]}…"
             raise
 
-    def take_up(self) -> None:
+    def reopen(self) -> None:
         """Open the file for writing, after another process held it.
 
         Raises:
@@ -470,7 +471,7 @@ class Desk:
                 self._take(EventLog.read(self.path))
         return self._memory
 
-    def said(self, subject: str, predicate: str, object: _Value, *, new: bool = False) -> Triple:
+    def fact(self, subject: str, predicate: str, object: _Value, *, new: bool = False) -> Triple:
         """Read a fact as a triple.
 
         Raises:
@@ -482,10 +483,10 @@ class Desk:
         if isinstance(object, str) and not new and not log.history(fact).changes:
             things = [thing for thing in words.things(object) if log.history((*fact[:2], thing)).changes]
             if things:
-                raise ParameterError(f"no fact has the text {object[:80]!r}", hint=_named(words, things))
+                raise ParameterError(f"no fact has the text {object[:80]!r}", hint=_note_of(words, things))
         return fact
 
-    def written(self, given: Any, argument: str) -> Any:
+    def provenance(self, given: Any, argument: str) -> Any:
         """Read an author or a source; an author's name has Unicode's normal form C."""
         if isinstance(given, str) and argument == "author":
             given = normal(given)
@@ -506,7 +507,7 @@ class Desk:
         }
         return {key: value for key, value in parts.items() if value is not None}
 
-    def wrote(self, record: Record) -> Reply:
+    def reply_to(self, record: Record) -> Reply:
         """The reply to a writing call."""
         new = self.words.learn(self._memory.log)
         return {"record": str(record.node), "tick": record.tick} | ({"new_names": new} if new else {})
@@ -516,7 +517,7 @@ class Desk:
         self._memory.log.close()
 
 
-def _named(words: Words, things: list[Any]) -> str:
+def _note_of(words: Words, things: list[Any]) -> str:
     listed = ", ".join(map(str, map(words.shown, things[:_MANY])))
     return f"This is a text. The thing of this name is {listed}"
 

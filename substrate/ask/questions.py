@@ -19,7 +19,7 @@ from substrate.base.delta import Term
 from substrate.base.errors import ParameterError
 from substrate.base.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
 from substrate.branch.fork import arms
-from substrate.branch.interventions import made
+from substrate.branch.interventions import new_intervention
 from substrate.cause.ancestry import Event
 from substrate.log.event_log import EventLog, Op
 from substrate.log.history import History, histories
@@ -81,7 +81,7 @@ def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
             others = taking_part.setdefault(quad.subject, set())  # pyright: ignore[reportArgumentType]
             others.add(quad.object)
     return [
-        Occurrence(node, kind, log.when(position)[0], frozenset(taking_part.get(node, ())), position)
+        Occurrence(node, kind, log.tick_and_op(position)[0], frozenset(taking_part.get(node, ())), position)
         for node, (kind, position) in typed.items()
     ]
 
@@ -120,30 +120,30 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     return Answer(template, question, answer, tuple(sorted(evidence)))
 
 
-_Said = tuple[str, str, Iterable[int]]
+_Reply = tuple[str, str, Iterable[int]]
 """A question in words, its answer, and the positions of its evidence."""
 
 
-def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
+def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Reply:
     matching, event = _like(tbox, log, kind, participants), _event(tbox, kind, participants)
     question = f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?"
     return question, "yes" if matching else "no", [o.position for o in matching]
 
 
-def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
+def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Reply:
     matching = _like(tbox, log, kind, participants)
     ticks = ", ".join(str(o.tick) for o in matching)
     question = f"When was the {_event(tbox, kind, participants)}?"
     return question, f"at tick {ticks}" if matching else "never", [o.position for o in matching]
 
 
-def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
+def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Reply:
     knowing, evidence = _held(tbox, log, AWARE_OF, tick, object_=fact)
     names = _names(tbox, (h.triple[0] for h in knowing))
     return f"Who knew at tick {tick} that {tbox.label(fact)}?", names or "nobody", evidence
 
 
-def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> _Said:
+def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> _Reply:
     being, evidence = _held(tbox, log, LOCATION, tick, subject=entity)
     names = _names(tbox, (h.triple[2] for h in being))
     return f"Where was {tbox.label(entity)} at tick {tick}?", names or "nowhere", evidence
@@ -170,7 +170,7 @@ def _histories_of(
     return [h for predicate in predicates for h in histories(log, subject, predicate, object_)]
 
 
-def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
+def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Reply:
     all_chains = chains(tbox, log, fact, tick)
     evidence = {position for chain in all_chains for learning in chain for position in learning.evidence}
     told = "; ".join(sorted(in_words(tbox, chain) for chain in all_chains))
@@ -178,10 +178,10 @@ def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
     return question, told or "nobody knew", evidence
 
 
-def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Said:
+def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Reply:
     before = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
-    pair = arms(log, tick, made("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
+    pair = arms(log, tick, new_intervention("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
     events = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
     lost, gained = (
         "; ".join(sorted(_event(tbox, *key[:2]) for key in here if key not in there))
@@ -193,7 +193,7 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
         {known: at for known, at in here.items() if known not in there and known != (agent, fact)}
         for here, there in (knowing, knowing[::-1])
     )
-    parts = [happens, *_unlike(tbox, "unknown to", gone, fact), *_unlike(tbox, "known to", new, fact)]
+    parts = [happens, *_knowers(tbox, "unknown to", gone, fact), *_knowers(tbox, "known to", new, fact)]
     return (
         f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
         "; ".join(filter(None, parts)) or "nothing else",
@@ -210,7 +210,7 @@ def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term
     return first_known
 
 
-def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term) -> Iterator[str]:
+def _knowers(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term) -> Iterator[str]:
     """For each fact, the agents who know it in only one arm; the question's own fact is not named again."""
     knowers: dict[Term, list[Term]] = {}
     for who, what in known:
@@ -220,7 +220,7 @@ def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term
         yield f"{how} {_names(tbox, knowers[what])}{which}"
 
 
-TEMPLATES: Mapping[str, Callable[..., _Said]] = {
+TEMPLATES: Mapping[str, Callable[..., _Reply]] = {
     "happened": _happened,
     "when": _when,
     "who_knew": _who_knew,
@@ -237,7 +237,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     For each event class, ask whether and when its first event happened, and whether such an event happened to
     the participants of every other class. At the first, middle and last tick, ask who knew each fact, and
     the location of each entity. For each agent who ever knew a fact, ask what would have happened if the
-    agent had forgotten it a tick later.
+    agent had forgotten it a tick after first knowing it.
 
     >>> from substrate.rules.fixpoint import unfold
     >>> boxes = map(TBox.load, ("village", "clinical"))
@@ -254,7 +254,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
         for who in sorted(others, key=lambda who: _names(tbox, who)):
             about.append(("happened", {"kind": kind, "participants": who}))
     general = (AWARE_OF, LOCATION)
-    knowing, placed = ([h for h in _histories_of(tbox, log, word) if h.intervals] for word in general)
+    knowing, placed = ([h for h in _histories_of(tbox, log, term) if h.intervals] for term in general)
     for tick in sorted({0, log.last_tick // 2, log.last_tick}):
         for fact in _sorted({h.triple[2] for h in knowing}):
             about += [(name, {"fact": fact, "tick": tick}) for name in ("who_knew", "learned_from")]
@@ -263,9 +263,9 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     for known in knowing:
         tick = known.intervals[0].start + 1
         if known.holds(tick - 1) and tick <= log.last_tick:
-            lost = {"agent": known.triple[0], "fact": known.triple[2], "tick": tick}
-            about.append(("without_knowing", lost))
-    return [ask(tbox, log, name, **words) for name, words in about]
+            forgotten = {"agent": known.triple[0], "fact": known.triple[2], "tick": tick}
+            about.append(("without_knowing", forgotten))
+    return [ask(tbox, log, name, **arguments) for name, arguments in about]
 
 
 def _numbered(events: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:

@@ -23,7 +23,7 @@ class Learning(NamedTuple):
     """An agent's learning of a fact: the delta of the new knowledge, and the telling behind it.
 
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty if no telling in
-    the log explains it: the fact was known from the start, observed, or heard elsewhere.
+    the log explains it: the fact was known from the start, observed, or index elsewhere.
 
     >>> from pyoxigraph import NamedNode
     >>> Learning(NamedNode("urn:ann"), Change(7, None), None, None, ()).position
@@ -48,7 +48,7 @@ class Learning(NamedTuple):
 
     @property
     def evidence(self) -> tuple[int, ...]:
-        """The positions of that delta and of the telling's deltas."""
+        """The positions of the delta of learning and of the telling's deltas."""
         return tuple(sorted((self.position, *self.deltas)))
 
 
@@ -60,12 +60,12 @@ class _Telling(NamedTuple):
     deltas: tuple[int, ...]
 
 
-class Heard:
+class FactIndex:
     """The knowledge and tellings of a log by fact, read from the log's table of triples.
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, f"A <urn:ann> {AWARE_OF} <urn:party> .")])
-    >>> len(Heard(TBox("t", ""), log).awareness("<urn:party>"))
+    >>> len(FactIndex(TBox("t", ""), log).awareness("<urn:party>"))
     1
     """
 
@@ -76,33 +76,33 @@ class Heard:
 
     def awareness(self, fact: str) -> list[History]:
         """The histories of the triples by which agents know a fact, which is spelled as in N-Triples."""
-        triples = sorted(self._passing(self._knowing, fact).values())
+        triples = sorted(self._inserted(self._knowing, fact).values())
         return [history(self._log, triple_of(quad)) for quad in quads_of(triples)]
 
     def tellings(self, fact: str) -> dict[str, list[int]]:
         """The events that tell a fact, each with the positions of its insertions."""
-        events = (text.partition(" ")[0] for text in self._passing(self._telling, fact).values())
-        return {event: self._said(event) for event in dict.fromkeys(events)}
+        events = (text.partition(" ")[0] for text in self._inserted(self._telling, fact).values())
+        return {event: self._insertions_about(event) for event in dict.fromkeys(events)}
 
-    def _passing(self, words: Iterable[str], fact: str) -> dict[int, str]:
+    def _inserted(self, words: Iterable[str], fact: str) -> dict[int, str]:
         """The inserted triples with one of the given predicates and a fact, by number."""
-        some = self._fitting(*(Pattern(None, word, fact) for word in words))
+        fitting = self._fitting(*(Pattern(None, word, fact) for word in words))
         wanted = {f"{word} {fact}" for word in words}
         return {
             number: text
-            for number, text in some.items()
+            for number, text in fitting.items()
             if text.partition(" ")[2] in wanted and self._log.mentions(number, inserted=True)
         }
 
-    def _said(self, thing: str) -> list[int]:
+    def _insertions_about(self, thing: str) -> list[int]:
         """The positions of the insertions about a thing."""
-        some = self._fitting(Pattern(thing, None, None))
-        numbers = [number for number, text in some.items() if text.startswith(f"{thing} ")]
+        fitting = self._fitting(Pattern(thing, None, None))
+        numbers = [number for number, text in fitting.items() if text.startswith(f"{thing} ")]
         return sorted(place for number in numbers for place in self._log.mentions(number, inserted=True))
 
     def _fitting(self, *patterns: Pattern) -> dict[int, str]:
         """The triples that fit one of the patterns, and perhaps some others, in the order of the log."""
-        fitting = (some for pattern in patterns for some in self._log.triples.fitting(pattern))
+        fitting = (numbers for pattern in patterns for numbers in self._log.triples.fitting(pattern))
         numbers = sorted(set[int]().union(*fitting))
         return dict(zip(numbers, self._log.triples.texts(numbers), strict=True))
 
@@ -129,18 +129,18 @@ def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learn
     >>> [(box.label(learning.knower), learning.tick) for learning in last]
     [('Sam Moore', 8), ('John Lin', 2), ('Isabella Rodriguez', 0)]
     """
-    heard = Heard(tbox, log)
+    index = FactIndex(tbox, log)
     awareness: dict[Term, list[History]] = {}
-    for h in heard.awareness(spelled(fact)):
+    for h in index.awareness(spelled(fact)):
         awareness.setdefault(h.triple[0], []).append(h)
-    known = [(_came(awareness[who], log.position(tick)), who) for who in awareness]
+    known = [(_learned(awareness[who], log.position(tick)), who) for who in awareness]
     told: dict[tuple[Term, int], list[_Telling]] = {}
-    for telling in _tellings(tbox, log, fact, heard):
+    for telling in _tellings(tbox, log, fact, index):
         told.setdefault((telling.recipient, telling.tick), []).append(telling)
 
     def trace(who: Term, change: Change) -> tuple[Learning, ...]:
         for telling in told.get((who, change.delta.tick), ()):
-            if earlier := _came(awareness.get(telling.source, []), change.position):
+            if earlier := _learned(awareness.get(telling.source, []), change.position):
                 return (
                     Learning(who, change, telling.source, telling.event, telling.deltas),
                     *trace(telling.source, earlier),
@@ -171,19 +171,19 @@ def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
     return f"{tbox.label(chain[0].knower)} {', '.join(steps)}"
 
 
-def _came(awareness: Iterable[History], stop: int) -> Change | None:
+def _learned(awareness: Iterable[History], stop: int) -> Change | None:
     """The delta by which an agent learned a fact; ``None`` if it does not know it after ``stop`` deltas."""
     last = ([c for c in h.changes if c.position < stop][-1:] for h in awareness)
     known = (change for some in last for change in some if change.delta.op is Op.INSERT)
     return max(known, key=lambda change: change.position, default=None)
 
 
-def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Telling]:
+def _tellings(tbox: TBox, log: EventLog, fact: Term, index: FactIndex) -> list[_Telling]:
     """The tellings of a fact in the order of ticks, one per event, source and recipient."""
     kinds = tbox.below(EVENT)
     roles = {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
     tellings: list[_Telling] = []
-    for positions in heard.tellings(spelled(fact)).values():
+    for positions in index.tellings(spelled(fact)).values():
         triples = {position: log[position].triple for position in positions}
         typed = (p for p, (_, word, kind) in triples.items() if word == RDF_TYPE and kind in kinds)
         first = next(typed, None)

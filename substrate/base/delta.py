@@ -16,8 +16,8 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 """Subject, predicate, object; RDF 1.2, so an object may be a triple term.
 
 >>> import pyoxigraph as ox
->>> said = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
->>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), said))
+>>> fact = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
+>>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), fact))
 '<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
 """
 
@@ -70,15 +70,15 @@ class Delta(_Parts):
 
     def __repr__(self) -> str:
         try:
-            return f"<Delta: tick {self.tick}, {self.op.name.lower()} {terms_in_words(self.triple)}>"
+            return f"<Delta: tick {self.tick}, {self.op.name.lower()} {triple_line(self.triple)}>"
         except (AttributeError, TypeError):  # `_make` may have taken parts of wrong types
             return tuple.__repr__(self)
 
 
-def terms_in_words(triple: Iterable[object]) -> str:
+def triple_line(triple: Iterable[object]) -> str:
     """The terms of a triple on one line.
 
-    >>> terms_in_words(("<urn:a>", "<urn:p>", "<urn:b>"))
+    >>> triple_line(("<urn:a>", "<urn:p>", "<urn:b>"))
     '<urn:a> <urn:p> <urn:b>'
     """
     return " ".join(map(str, triple))
@@ -115,7 +115,12 @@ def triple_of(quad: ox.Quad) -> Triple:
 
 
 def check_terms(triple: Triple) -> None:
-    """Refuse a triple with a term in a wrong place, by a TypeError."""
+    """Check that each of three terms is of a kind that its place in a triple allows.
+
+    Raises:
+        TypeError: a term cannot be the subject, predicate or object of a triple.
+        ValueError: there are not three terms.
+    """
     subject, predicate, object_ = triple
     if not isinstance(subject, _SUBJECTS):
         raise TypeError(f"{subject!r} cannot be a subject")

@@ -34,25 +34,25 @@ EXTRAS: Mapping[str, str] = {
 class MissingExtraError(SubstrateError, ImportError):
     """An operation needs a package that is not installed; the hint is the command that installs it.
 
-    >>> str(MissingExtraError("rdflib is not installed", hint=install("bridges")))
+    >>> str(MissingExtraError("rdflib is not installed", hint=install_hint("bridges")))
     "rdflib is not installed. Install it with: pip install 'event-graph-substrate[bridges]'."
     """
 
 
-def install(extra: str) -> str:
+def install_hint(extra: str) -> str:
     """Give the hint that installs an extra, or the package `research`.
 
-    >>> install("mcp")
+    >>> install_hint("mcp")
     "Install it with: pip install 'event-graph-substrate[mcp]'"
 
-    >>> install("research")
+    >>> install_hint("research")
     'Install it with: pip install event-graph-research'
     """
     what = RESEARCH if extra == "research" else f"'{PROJECT}[{extra}]'"
     return f"Install it with: pip install {what}"
 
 
-def needed(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """Import a module that an extra brings.
 
     Args:
@@ -61,7 +61,7 @@ def needed(module: str) -> Any:
     Raises:
         MissingExtraError: the module is not installed; names the extra.
 
-    >>> needed("json.decoder").__name__
+    >>> import_extra("json.decoder").__name__
     'json.decoder'
     """
     try:
@@ -82,4 +82,4 @@ def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
     top = (error.name or "").partition(".")[0]
     if top not in EXTRAS:
         return None
-    return MissingExtraError(f"{top} is not installed", hint=install(EXTRAS[top]))
+    return MissingExtraError(f"{top} is not installed", hint=install_hint(EXTRAS[top]))

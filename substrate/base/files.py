@@ -25,8 +25,6 @@ except ImportError:  # Windows
 
 _REFUSALS = "ENOSPC EDQUOT EFBIG EROFS EACCES EPERM EIO ENOTDIR EISDIR EEXIST ENAMETOOLONG"
 _REFUSED = frozenset(getattr(errno, name) for name in _REFUSALS.split())
-
-
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
 _WAY_OUT = "Nothing was changed there; free space, or give another path"
 
@@ -199,7 +197,7 @@ def _scratch(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def passing_folder() -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
     """Make a temporary folder that the end of the block, or :func:`drop_scratch`, removes."""
     with tempfile.TemporaryDirectory(prefix="substrate-") as name:
         _in_use[folder := Path(name)] = None
@@ -212,7 +210,7 @@ def passing_folder() -> Iterator[Path]:
 _in_use: dict[Path, Path | None] = {}
 """The scratch folders of this process, each with the path that it replaces, if any."""
 _making = threading.Lock()
-"""Held while a scratch folder is made, and for ever once the process ends."""
+"""Held while a scratch folder is made; :func:`drop_scratch` takes it and never releases it."""
 
 
 def drop_scratch() -> None:
@@ -225,7 +223,8 @@ def drop_scratch() -> None:
     for scratch, path in list(_in_use.items()):
         gone = scratch.with_name(f"{scratch.stem}.ended{scratch.suffix}")
         with suppress(OSError):
-            scratch.rename(gone)  # at once, where a removal takes time in which files are added
+            # A rename takes no time; during a removal another thread could still add files
+            scratch.rename(gone)
             _clear(gone, path)
 
 

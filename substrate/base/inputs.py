@@ -285,15 +285,16 @@ def require_distinct_keys(data: bytes, *where: object) -> None:
     Raises:
         FormatError: a key occurs twice; the error gives its path.
     """
-    twice: list[bool] = []
+    repeats: list[bool] = []
 
-    def look(pairs: list[tuple[str, Any]]) -> None:
+    def note_repeats(pairs: list[tuple[str, Any]]) -> None:
         if len(dict(pairs)) < len(pairs):
-            twice.append(True)
+            repeats.append(True)
 
     try:
-        json.loads(data, object_pairs_hook=look, parse_int=str, parse_float=str)
-        if twice:
+        json.loads(data, object_pairs_hook=note_repeats, parse_int=str, parse_float=str)
+        if repeats:
+            # A second, slower pass finds the path
             path = next(filter(None, (_twice(*place) for place in _places(_pairs(data), "$"))))
             raise FormatError("occurs twice", where=(*where, path), hint="Keep one of the two")
     except RecursionError as error:

@@ -11,7 +11,7 @@ def wilson(correct: float, n: float, confidence: float = 0.95) -> tuple[float, f
 
     Args:
         correct: successes, 0 <= correct <= n.
-        n: trials, more than 0; a fraction where a design effect divides both.
+        n: trials, more than 0; ``correct`` and ``n`` are fractions if a design effect has divided them.
         confidence: the interval's confidence level, between 0 and 1.
 
     Returns:

@@ -40,7 +40,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nested brackets in a query, a TBox or a triple, and levels of parameters; a parser exhausts its stack
     at a few thousand."""
     rounds: _Count = 1_000
-    """Rounds after which rules that still change the state are taken never to settle."""
+    """Rounds of rules; if the rules still change the state after that many, they are refused."""
     seconds: _Count = 30
     """Seconds for a user's query, or for the rules of a user's TBox."""
     rows: _Count = 10_000

@@ -21,6 +21,7 @@ def text_of(triple: Triple) -> str:
 
     Raises:
         TypeError: a term cannot be the subject, predicate or object of a triple.
+        ValueError: there are not three terms, or triple terms are nested too deeply.
     """
     check_terms(triple)
     subject, predicate, object_ = triple

@@ -51,16 +51,29 @@ def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
     ...     numbered(Path(folder), "sim", "video", "proposals")
     {7: 'sim_00007.json', 12: 'sim_00012.json'}
     """
-    return {number: name for (number,), name in unique(where, stem, thing, files).items()}
+    return {number: name for (number,), name in by_numbers(where, stem, thing, files).items()}
 
 
-def unique(where: Path, stem: str, thing: str, files: str, parts: int = 1) -> dict[tuple[int, ...], str]:
+def by_numbers(where: Path, stem: str, thing: str, files: str, parts: int = 1) -> dict[tuple[int, ...], str]:
     """The name of every ``STEM_N.json`` or, with more parts, ``STEM_N_M.json`` by its numbers, ascending.
 
-    With several parts a name may have fewer numbers; arguments and errors as for :func:`numbered`.
+    Arguments and errors are those of :func:`numbered`, and one more.
+
+    Args:
+        parts: the most numbers that a name may have; with several parts a name may have fewer.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> with TemporaryDirectory() as folder, ZipFile(Path(folder, "a.zip"), "w") as archive:
+    ...     for name in ("a/sim_00007.json", "a/old_sim_00007.json", "a/sim_00007_2.json"):
+    ...         archive.writestr(name, "{}")
+    ...     archive.close()
+    ...     by_numbers(Path(folder, "a.zip"), "sim", "video", "proposals", parts=2)
+    {(7,): 'a/sim_00007.json', (7, 2): 'a/sim_00007_2.json'}
     """
     number = "_([0-9]{1,9})"
-    pattern = re.compile(stem + number + f"(?:{number})?" * (parts - 1) + r"\.json(?:\.gz)?$")
+    numbers_in_name = number + f"(?:{number})?" * (parts - 1)
+    pattern = re.compile(rf"(?:^|/){stem}{numbers_in_name}\.json(?:\.gz)?$")
     by_number: dict[tuple[int, ...], str] = {}
     for name in names_in(where, stem):
         if match := pattern.search(name):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyoxigraph as ox
 
 from substrate.base.delta import Term
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 
 if TYPE_CHECKING:
     from rdflib.term import Node
@@ -26,7 +26,7 @@ def rdflib_term(term: Term) -> Node | None:
     >>> rdflib_term(ox.Literal("a", datatype=ox.NamedNode("urn:types#string"))).n3()
     '"a"^^<urn:types#string>'
     """
-    library = needed("rdflib")
+    library = import_extra("rdflib")
     if isinstance(term, ox.NamedNode):
         return library.URIRef(term.value)
     if isinstance(term, ox.BlankNode):

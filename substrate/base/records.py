@@ -123,7 +123,7 @@ def _unpacked(file: IO[bytes], size: int, path: Path) -> IO[bytes]:
 class Index(Mapping[K, msgspec.Raw]):
     """Records of a file by key, in the order of keys.
 
-    A key may have several records, told apart by a second key; the mapping gives the first of them.
+    A key may have several records, each under a second key; the mapping gives the first of them.
     """
 
     def __init__(self) -> None:

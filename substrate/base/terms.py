@@ -46,7 +46,7 @@ class Namespace:
     ('https://example.org/village#ann', 'https://example.org/village#two-words', True)
 
     Raises:
-        ParameterError: a name in the namespace gives no valid IRI.
+        ParameterError: the beginning is not a text, or a name in the namespace gives no valid IRI.
     """
 
     __slots__ = ("_iri",)
@@ -58,7 +58,7 @@ class Namespace:
                 f"a namespace is a text, not {type(iri).__name__}", hint='Write Namespace("https://…#")'
             )
         object.__setattr__(self, "_iri", iri)
-        _ = self["name"]
+        _ = self["name"]  # raises the error if the beginning cannot begin an IRI
 
     def __getattr__(self, name: str) -> ox.NamedNode:
         if name.startswith("__"):
@@ -108,7 +108,7 @@ def term(value: Value) -> Term:
     """
     if isinstance(value, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple):
         return value
-    # In Python a bool is an int, and a datetime a date: pyoxigraph tells the first, our order the second.
+    # In Python a bool is an int, which pyoxigraph knows, and a datetime is a date, so it is tested first.
     if isinstance(value, str | bool | int | float):
         try:
             return ox.Literal(value)

@@ -74,7 +74,7 @@ def read_time(text: str) -> datetime:
     """Read an ``xsd:dateTime``; its zone stays.
 
     Raises:
-        ValueError: it is none, or has a year or fraction that Python cannot hold.
+        ValueError: the text is no ``xsd:dateTime``, or has a year or fraction that Python cannot hold.
 
     >>> read_time("1999-12-31T24:00:00Z").isoformat()
     '2000-01-01T00:00:00+00:00'
@@ -88,12 +88,13 @@ def read_time(text: str) -> datetime:
 
 
 def read_instant(text: str) -> datetime | None:
-    """Read an ``xsd:dateTime`` in UTC, as a :class:`Rounded` where Python cannot hold it.
+    """Read an ``xsd:dateTime`` in UTC, as a :class:`Rounded` if Python cannot hold it.
 
-    A leap second, which XML Schema does not have, becomes the next second. Without a zone: ``None``.
+    A leap second, which XML Schema does not have, becomes the next second. A time without a zone gives
+    ``None``.
 
     Raises:
-        ValueError: it is no ``xsd:dateTime``.
+        ValueError: the text is no ``xsd:dateTime``.
 
     >>> print(read_instant("-0044-03-15T12:00:00Z"))
     -0044-03-15T12:00:00Z
@@ -118,7 +119,7 @@ def read_date(text: str) -> date:
     """Read an ``xsd:date`` without a zone.
 
     Raises:
-        ValueError: it is none, or has a year that Python cannot hold.
+        ValueError: the text is no ``xsd:date`` without a zone, or has a year that Python cannot hold.
     """
     if not _DATE.fullmatch(text):
         raise ValueError(text)
@@ -126,7 +127,7 @@ def read_date(text: str) -> date:
 
 
 def _parts(text: str) -> tuple[datetime, int, str]:
-    """A time in the years from 2000, the years to add to it, and the digits of its fraction."""
+    """A time in a year from 2000 on, the years to add to it (whole cycles), and its fraction's digits."""
     match = _TIME.fullmatch(text)
     if not match:
         raise ValueError(text)

@@ -48,11 +48,8 @@ def read_turtle(text: str) -> tuple[list[ox.Quad], dict[str, str]]:
     if not inside:
         return quads, prefixes
     # A node is read after the nodes in its brackets, and named before them
-    order, content, labels = (
-        list(TopologicalSorter(inside).static_order()),
-        dict[str, str](),
-        dict[str, str](),
-    )
+    order = list(TopologicalSorter(inside).static_order())
+    content, labels = dict[str, str](), dict[str, str]()
 
     def spelled(line: str) -> str:
         return _LABEL.sub(lambda m: f"_:{labels.get(m[1]) or content.get(m[1], m[1])}", line)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pyoxigraph as ox
 
 from substrate.base.errors import LogError
-from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, Request, one_of, request_of
 from substrate.baselines.model import answer as answer_of
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
@@ -75,7 +75,7 @@ def _sentences(subject: str, facts: Mapping[str, list[str]], objects: Mapping[st
     if "frames" in facts:
         return [f"The video has {facts['frames'][0]} frames."]
     name = objects[subject]
-    made = [f"Object {facts['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in facts else []
+    intro = [f"Object {facts['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in facts else []
     changes = [
         (predicate, value)
         for predicate, values in facts.items()
@@ -88,7 +88,7 @@ def _sentences(subject: str, facts: Mapping[str, list[str]], objects: Mapping[st
             where=(subject,),
             hint="Say them in substrate/baselines/clevrer.py: the model is told every delta",
         )
-    return made + [f"{_capital(name)} {_CHANGES[predicate](value)}." for predicate, value in changes]
+    return intro + [f"{_capital(name)} {_CHANGES[predicate](value)}." for predicate, value in changes]
 
 
 _EVENTS: Mapping[str, Callable[[str], str]] = {
@@ -124,7 +124,7 @@ def _local(term: object) -> str:
 
 def request(text: str, question: str) -> Request:
     """A request for an answer from :data:`VOCABULARY` to a question about a log's text."""
-    return ask(_TASK, f"{text}\n\nQuestion: {question}", one_of(*VOCABULARY))
+    return request_of(_TASK, f"{text}\n\nQuestion: {question}", one_of(*VOCABULARY))
 
 
 def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from substrate.baselines.model import Model, ReplyError, ask, one_of
+from substrate.baselines.model import Model, ReplyError, one_of, request_of
 from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
 from substrate.domains.smallville.format import Arm, ArmIntervention, Plan, Query, Spec
 
@@ -37,7 +37,7 @@ class Sampler:
     ) -> tuple[int, str, Mapping[str, Any]]:
         """Choose a response; return its position, its text and an empty mapping."""
         options = "\n".join(f"- {response}" for response in responses)
-        request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
+        request = request_of(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
         choice = request.read(self._model.ask(request)).answer
         return responses.index(choice), choice, {}
 
@@ -79,15 +79,15 @@ class Persona:
         return self.sampler.sample_choice(prompt, spec.options)[1]
 
 
-class Standing(NamedTuple):
+class Status(NamedTuple):
     """A villager's place and knowledge as a tick ends."""
 
     place: str
     knows: frozenset[str]
 
 
-Simulation = list[dict[str, Standing]]
-"""An arm: for each tick from 0 on, every villager's standing by identifier."""
+Simulation = list[dict[str, Status]]
+"""An arm: for each tick from 0 on, every villager's state by identifier."""
 
 
 def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
@@ -121,7 +121,7 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
             if first.place == other.place:
                 _meet(first, other, names)
         simulation.append(
-            {identifier: Standing(persona.place, persona.knows) for identifier, persona in personas.items()}
+            {identifier: Status(persona.place, persona.knows) for identifier, persona in personas.items()}
         )
     return simulation
 
@@ -170,11 +170,11 @@ _CHANGES: Mapping[str, Callable[[Persona, ArmIntervention], None]] = {
 
 
 def _did_meet(query: Query, after: Simulation) -> bool:
-    return any(standing[query.agent].place == standing[query.other or ""].place for standing in after)
+    return any(states[query.agent].place == states[query.other or ""].place for states in after)
 
 
 def _learned_fact(query: Query, after: Simulation) -> bool:
-    return any(query.fact in standing[query.agent].knows for standing in after)
+    return any(query.fact in states[query.agent].knows for states in after)
 
 
 def _visited_location(query: Query, after: Simulation) -> bool:

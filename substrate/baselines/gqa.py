@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from substrate.baselines.model import Image, Model, ReplyError, Request, Words, ask
+from substrate.baselines.model import Image, Model, ReplyError, Request, Words, request_of
 from substrate.baselines.model import answer as answer_of
 from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
 
@@ -65,7 +65,7 @@ def normal(answer: str) -> str:
 
 def look_request(image: Image, question: str) -> Request:
     """A request for the answer to a question about a photograph."""
-    return ask(_LOOK, question, Words, images=[image])
+    return request_of(_LOOK, question, Words, images=[image])
 
 
 def vision(model: Model, image: Image, question: str) -> str | ReplyError:
@@ -76,7 +76,7 @@ def vision(model: Model, image: Image, question: str) -> str | ReplyError:
 
 def extract_request(image: Image) -> Request:
     """A request for a photograph's scene graph; it contains no question."""
-    return ask(_EXTRACT, "The photograph:", Extracted, images=[image], max_tokens=4096)
+    return request_of(_EXTRACT, "The photograph:", Extracted, images=[image], max_tokens=4096)
 
 
 def extract(model: Model, image: Image) -> SceneGraph:

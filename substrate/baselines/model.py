@@ -63,7 +63,7 @@ class Request(msgspec.Struct, frozen=True):
         If the reply must be one of some options, case, quotes and punctuation do not matter. A last sentence
         that ends in an option and names no other option counts as that option.
 
-        >>> request = ask("", "Is it red?", one_of("yes", "no"))
+        >>> request = request_of("", "Is it red?", one_of("yes", "no"))
         >>> request.read('Sure: {"answer": "Yes"}').answer
         'yes'
         >>> request.read("<think>no…</think>It is: yes.").answer
@@ -114,7 +114,7 @@ class Model(Protocol):
         ...
 
 
-def ask(
+def request_of(
     system: str, user: str, reply: type[Any], *, images: Sequence[Image] = (), max_tokens: int = 64
 ) -> Request:
     """A request with one instruction and one question."""
@@ -125,7 +125,7 @@ def ask(
 def one_of(*options: str) -> type[Any]:
     """The reply ``{"answer": …}`` with one of the options.
 
-    >>> ask("", "", one_of("yes", "no")).schema["properties"]
+    >>> request_of("", "", one_of("yes", "no")).schema["properties"]
     {'answer': {'enum': ['no', 'yes']}}
     """
     return msgspec.defstruct("OneOf", [("answer", Literal[options])], frozen=True, forbid_unknown_fields=True)

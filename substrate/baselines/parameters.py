@@ -15,7 +15,7 @@ Revision = Annotated[str, msgspec.Meta(pattern="^(?!(main|master|HEAD|latest)$).
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A baseline: the model by its name at the server, the version that is served, how much is asked."""
+    """A baseline: the model's name at the server, the version that is served, and the number of questions."""
 
     model: str | None
     """``None``: no model is named, and nothing is measured."""
@@ -23,12 +23,12 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revision: Revision = "unstated"
     """``sha256:`` and the digest of the weights, or their commit; never a name that moves, such as ``main``.
 
-    A server that tells the digest of its weights is held to it.
+    If the server gives the digest of its weights, that digest must be this revision.
     """
     seed: int = 20
     """Goes to the model, and chooses the questions."""
     answers_as: str | None = None
-    """The name that the server may give itself where it is not ``model``."""
+    """The name that the server may give for the model, if that is not ``model``."""
 
 
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1"
@@ -38,7 +38,7 @@ SMOLLM2_SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea3737
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All baselines, and the patience with which a server is asked, on which no answer depends."""
+    """All baselines, and the settings for calling a server, which do not affect its answers."""
 
     concurrency: Count = 4
     attempts: Count = 5

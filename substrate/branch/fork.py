@@ -137,7 +137,7 @@ def fork(
         require_methods(emitter, ("emit",), "an emitter", "emitter")
     if check and emitter:
         first, second = (fork(log, at, emitter=emitter, interventions=changes) for _ in range(2))
-        _require_steady(first, second)
+        _require_equal(first, second)
         return first
     end = log.last_tick + 1
     if not 0 <= at <= end:
@@ -145,57 +145,59 @@ def fork(
     start = getattr(emitter, "keeps", EventLog.kept)(log, at)
     seen = len(log)  # taken before the branch numbers its triples: another thread may append meanwhile
     branch = log.branch(start, at)
-    put, applied = _intervene(branch, at, changes)
+    placements, applied = _intervene(branch, at, changes)
     if check is False:
         emitter = getattr(emitter, "unchecked", lambda: emitter)()
     elif applied and (judge := getattr(emitter, "judge", None)):
         judge(branch, at, applied, lambda: log.branch(start, at).state(at))
     if emitter:
         _append(branch, list(emitter.emit(branch, log, at)), at)
-    elif put:
-        _follow_but(branch, log[start:], put)
+    elif placements:
+        _follow_except(branch, log[start:], placements)
     else:
         branch.follow(log, start, seen)
     return branch
 
 
-_Put = dict[tuple[Term, Term], Term]
+# The objects that lasting interventions gave, by subject and predicate
+_Placements = dict[tuple[Term, Term], Term]
 
 
-def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention]) -> tuple[_Put, list[Delta]]:
-    """Apply interventions in order; return the places where they put things, and their deltas."""
-    put: _Put = {}
+def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention]) -> tuple[_Placements, list[Delta]]:
+    """Apply interventions in order; return the objects that must last, and the interventions' deltas."""
+    placements: _Placements = {}
     applied: list[Delta] = []
     for change in changes:
         deltas = change.deltas(branch.state(at), at)
         branch.extend(deltas)
         applied += deltas
         for _, op, (subject, predicate, object_) in deltas:
-            if op is Op.RETRACT and put.get((subject, predicate)) == object_:
-                del put[subject, predicate]
+            if op is Op.RETRACT and placements.get((subject, predicate)) == object_:
+                del placements[subject, predicate]
         if getattr(change, "lasting", False):
-            put.update(
+            placements.update(
                 ((subject, predicate), object_)
                 for _, op, (subject, predicate, object_) in deltas
                 if op is Op.INSERT
             )
-    return put, applied
+    return placements, applied
 
 
-def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
+def _follow_except(branch: EventLog, observed: Iterable[Delta], placements: _Placements) -> None:
     """Append the observed deltas, but withhold those that contradict an intervention's placements."""
     followed: list[Delta] = []
     withheld: list[Delta] = []
     for delta in observed:
         subject, predicate, object_ = delta.triple
-        place = put.get((subject, predicate))
+        place = placements.get((subject, predicate))
+        # An insertion of another object, or a retraction of the placed one
         contradicts = place is not None and (delta.op is Op.INSERT) == (object_ != place)
         (withheld if contradicts else followed).append(delta)
     branch.extend(followed)
     branch.withheld = tuple(withheld)
 
 
-def _require_steady(first: EventLog, second: EventLog) -> None:
+def _require_equal(first: EventLog, second: EventLog) -> None:
     """Refuse two differing branches from the same inputs."""
     for position, pair in enumerate(zip_longest(first, second)):
         if pair[0] != pair[1]:

@@ -49,38 +49,38 @@ class _Typed:
 
     takes: ClassVar[str]
     """The names of the terms, in order."""
-    about: ClassVar[str]
-    example: ClassVar[str]
+    about: ClassVar[str]  # a sentence for help texts
+    example: ClassVar[str]  # the arguments of a command
     lasting: ClassVar[bool] = False
     """True if the change outlasts later observations: a fork omits the deltas that contradict it."""
     op: ClassVar[Op]
     refusal: ClassVar[tuple[str, str]]
     """The error for a triple that already holds, or does not hold, and the advice."""
 
-    def said(self) -> Sequence[object]:
+    def spo(self) -> Sequence[object]:
         """The subject, predicate and object of the intervention's triple."""
         raise NotImplementedError
 
     def __post_init__(self) -> None:
-        terms, name = self.said(), type(self).__name__
+        terms, name = self.spo(), type(self).__name__
         if not isinstance(terms, tuple | list) or len(terms) != 3:
             hint = "Give subject, predicate and object"
             raise ParameterError(f"{terms!r} is not three terms", where=(name,), hint=hint)
         try:
-            made = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses a value that is no term
+            fact = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses a value that is no term
         except ParameterError as error:
             raise error.within(name) from None
         # The last field is the triple, or its object
-        for field, value in (("triple", made), ("fact", made[2]), ("location", made[2])):
+        for field, value in (("triple", fact), ("fact", fact[2]), ("location", fact[2])):
             if hasattr(self, field):
                 object.__setattr__(self, field, value)
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """The deltas on a state, all at one tick; errors as :meth:`Intervention.deltas`."""
-        made: Triple = tuple(self.said())  # pyright: ignore[reportAssignmentType]
-        if (made in state) is (self.op is Op.INSERT):
-            raise self._refused(tick, self.refusal[0].format(*made), self.refusal[1])
-        return [Delta(tick, self.op, made)]
+        fact: Triple = tuple(self.spo())  # pyright: ignore[reportAssignmentType]
+        if (fact in state) is (self.op is Op.INSERT):
+            raise self._refused(tick, self.refusal[0].format(*fact), self.refusal[1])
+        return [Delta(tick, self.op, fact)]
 
     def _refused(self, tick: int, why: str, hint: str) -> InterventionError:
         return InterventionError(f"{type(self).__name__}: {why}", where=(f"tick {tick}",), hint=hint)
@@ -92,7 +92,7 @@ class _OfTriple(_Typed):
 
     takes = "S P O"
 
-    def said(self) -> Sequence[object]:
+    def spo(self) -> Sequence[object]:
         return self.triple
 
 
@@ -104,7 +104,7 @@ class _OfAwareness(_Typed):
 
     takes = "AGENT FACT"
 
-    def said(self) -> Sequence[object]:
+    def spo(self) -> Sequence[object]:
         return self.agent, self.predicate, self.fact
 
 
@@ -165,7 +165,7 @@ class OverrideLocation(_Typed):
     example = "override-location entity:john entity:park"
     lasting = True
 
-    def said(self) -> Sequence[object]:
+    def spo(self) -> Sequence[object]:
         """The triple of the new location."""
         return self.entity, self.predicate, self.location
 
@@ -221,7 +221,7 @@ INTERVENTIONS: Mapping[str, Any] = {
 """The interventions by name, such as ``override_location``."""
 
 
-def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None) -> Intervention:
+def new_intervention(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None) -> Intervention:
     """Make an intervention from its name and its terms.
 
     Args:
@@ -232,7 +232,8 @@ def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None)
     Raises:
         ParameterError: the name is unknown, or the number of terms is wrong.
 
-    >>> made("assert_awareness", [ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")]).predicate == AWARE_OF
+    >>> ann, secret = ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")
+    >>> new_intervention("assert_awareness", [ann, secret]) == AssertAwareness(ann, secret)
     True
     """
     kind = INTERVENTIONS.get(name)

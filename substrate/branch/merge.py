@@ -26,13 +26,13 @@ from substrate.base.errors import LogError, ParameterError
 from substrate.base.ntriples import text_of
 from substrate.base.words import counted
 from substrate.log.event_log import EventLog
-from substrate.log.grouping import opened
+from substrate.log.grouping import record_begun_by
 from substrate.log.history import Change, Interval
 from substrate.log.patch import Descent
 
 Side = Literal["a", "b"]
 """The name of a branch in :func:`merge`."""
-_Key = Triple | tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode]
+_Topic = Triple | tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode]
 _Unit = tuple[Delta, ...]
 
 
@@ -123,8 +123,8 @@ def conflicts(a: EventLog, b: EventLog, *, functional: Iterable[ox.NamedNode] = 
     Raises:
         ParameterError: a functional predicate is not an IRI.
     """
-    cells = _checked(a, b, functional)
-    return tuple(_conflicts(a, b, merge_base(a, b), cells).values())
+    predicates = _checked(a, b, functional)
+    return tuple(_conflicts(a, b, merge_base(a, b), predicates).values())
 
 
 def merge(
@@ -161,16 +161,16 @@ def merge(
     >>> both.ticks, len(both.state()), both.digest == merge(b, a).digest, both.parent_digest == log.digest
     ([0, 2, 3, 4], 2, True, True)
     """
-    cells = _checked(a, b, functional)
+    predicates = _checked(a, b, functional)
     base = merge_base(a, b)
     kept_a, kept_b = a[base:], b[base:]
     left: list[Conflict] = []
-    for key, conflict in _conflicts(a, b, base, cells).items():
+    for topic, conflict in _conflicts(a, b, base, predicates).items():
         side = choose(conflict) if choose else None
         if side == "a":
-            kept_b = tuple(delta for delta in kept_b if _key(delta, cells) != key)
+            kept_b = tuple(delta for delta in kept_b if _topic(delta, predicates) != topic)
         elif side == "b":
-            kept_a = tuple(delta for delta in kept_a if _key(delta, cells) != key)
+            kept_a = tuple(delta for delta in kept_a if _topic(delta, predicates) != topic)
         elif side is None:
             left.append(conflict)
         else:
@@ -203,34 +203,31 @@ def _checked(a: EventLog, b: EventLog, functional: Iterable[ox.NamedNode]) -> fr
 # Conflicts
 
 
-def _key(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Key:
+def _topic(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Topic:
     """A delta's topic: its triple, without the object if the predicate is functional."""
     subject, predicate, _ = delta.triple
     return (subject, predicate) if predicate in functional else delta.triple
 
 
-def _spoken(log: EventLog, base: int, functional: frozenset[ox.NamedNode]) -> dict[_Key, list[Change]]:
+def _by_topic(log: EventLog, base: int, functional: frozenset[ox.NamedNode]) -> dict[_Topic, list[Change]]:
     """The deltas of a branch after the base, by topic."""
-    by_key: dict[_Key, list[Change]] = {}
+    by_topic: dict[_Topic, list[Change]] = {}
     for position, delta in enumerate(log[base:], start=base):
-        by_key.setdefault(_key(delta, functional), []).append(Change(position, delta))
-    return by_key
+        by_topic.setdefault(_topic(delta, functional), []).append(Change(position, delta))
+    return by_topic
 
 
 def _conflicts(
     a: EventLog, b: EventLog, base: int, functional: frozenset[ox.NamedNode]
-) -> Mapping[_Key, Conflict]:
-    here, there = _spoken(a, base, functional), _spoken(b, base, functional)
+) -> Mapping[_Topic, Conflict]:
+    here, there = _by_topic(a, base, functional), _by_topic(b, base, functional)
     state = a.branch(base, None).state()
-    conflicts: list[tuple[_Key, Conflict]] = []
-    for key in here.keys() & there.keys():
-        before = (
-            set(state.match(key[0], key[1])) if len(key) == 2 else {key} if key in state else set[Triple]()
-        )
-        if when := _differing(here[key], there[key], before):
-            object_ = key[2] if len(key) == 3 else None
-            conflict = Conflict(key[0], key[1], object_, tuple(here[key]), tuple(there[key]), when)
-            conflicts.append((key, conflict))
+    conflicts: list[tuple[_Topic, Conflict]] = []
+    for topic in here.keys() & there.keys():
+        if when := _differing(here[topic], there[topic], set(state.match(*topic))):  # pyright: ignore[reportArgumentType]
+            object_ = topic[2] if len(topic) == 3 else None
+            conflict = Conflict(topic[0], topic[1], object_, tuple(here[topic]), tuple(there[topic]), when)
+            conflicts.append((topic, conflict))
     return dict(sorted(conflicts, key=lambda pair: (pair[1].when[0].start, " ".join(map(str, pair[0])))))
 
 
@@ -256,12 +253,12 @@ def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) ->
 def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
     """The deltas of both branches, tick by tick, in each branch's order."""
     here, there = (
-        {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
+        {tick: list(group) for tick, group in groupby(deltas, key=lambda delta: delta.tick)}
         for deltas in (a, b)
     )
     interleaved: list[Delta] = []
     for tick in sorted(here.keys() | there.keys()):
-        (plain_a, records_a), (plain_b, records_b) = (_units(of.get(tick, [])) for of in (here, there))
+        (plain_a, records_a), (plain_b, records_b) = (_units(ticks.get(tick, [])) for ticks in (here, there))
         for unit in (*_woven(plain_a, plain_b), *_woven(records_a, records_b)):
             interleaved.extend(unit)
     return interleaved
@@ -275,7 +272,7 @@ def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
     alone: list[_Unit] = []
     records: list[_Unit] = []
     for delta in deltas:
-        if opened(delta):
+        if record_begun_by(delta):
             records.append((delta,))
         elif records:
             records[-1] += (delta,)
@@ -292,7 +289,7 @@ def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
     start = _alike(x, y)
     stop = _alike(x[start:][::-1], y[start:][::-1])
     between = sorted(
-        (some[start : len(some) - stop] for some in (x, y)),
+        (units[start : len(units) - stop] for units in (x, y)),
         key=lambda units: [[(delta.op.value, text_of(delta.triple)) for delta in unit] for unit in units],
     )
     return [*x[:start], *between[0], *between[1], *x[len(x) - stop :]]

@@ -29,8 +29,8 @@ class Worlds(Sequence[EventLog]):
     >>> log = EventLog()
     >>> log.extend_lines([(0, f"A <urn:{name}> <urn:in> <urn:cafe> .") for name in ("ann", "bo")])
     >>> without = [Retract(triple) for triple in sorted(log.state(), key=str)]
-    >>> found = worlds(log, at=1, interventions=without)
-    >>> len(found), [len(branch.state()) for branch in found]
+    >>> branches = worlds(log, at=1, interventions=without)
+    >>> len(branches), [len(branch.state()) for branch in branches]
     (2, [1, 1])
     """
 
@@ -96,8 +96,8 @@ class Worlds(Sequence[EventLog]):
 
         >>> from substrate import Assert, EventLog
         >>> ann, at, cafe, home = (ox.NamedNode(f"urn:{name}") for name in ("ann", "at", "cafe", "home"))
-        >>> found = worlds(EventLog(), at=0, interventions=[Assert((ann, at, cafe)), Assert((ann, at, home))])
-        >>> results = list(found.query("SELECT ?place { <urn:ann> <urn:at> ?place }"))
+        >>> forks = worlds(EventLog(), at=0, interventions=[Assert((ann, at, cafe)), Assert((ann, at, home))])
+        >>> results = list(forks.query("SELECT ?place { <urn:ann> <urn:at> ?place }"))
         >>> [row["place"].value for result in results for row in result]
         ['urn:cafe', 'urn:home']
         """
@@ -111,7 +111,7 @@ def worlds(
     """Fork a log at tick ``at`` once per intervention.
 
     Each branch equals the result of :func:`substrate.branch.fork.fork` for its intervention; the shared part
-    is kept and queried only once.
+    is kept only once.
 
     Args:
         log: the observed log.

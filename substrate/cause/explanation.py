@@ -101,7 +101,7 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         return f"{self.ground}, probability {self.probability:g}"
 
 
-class ToldStep(NamedTuple):
+class StepInWords(NamedTuple):
     """A step in words: its operation, its inputs and result, its query, and a line for each reason."""
 
     name: str
@@ -165,7 +165,7 @@ class Explanation(msgspec.Struct, frozen=True):
                 lines, and a line has all its deltas of one tick about one subject.
         """
         lines, queries = [self.question, f"answer: {self.answer}"], set[str]()
-        for part, steps in self.told(full):
+        for part, steps in self.in_words(full):
             lines.append("")
             if part.title:
                 lines.append(f"{part.heading}: {part.answer}")
@@ -180,14 +180,14 @@ class Explanation(msgspec.Struct, frozen=True):
         lines += ["", *(_source(name, log, full) for name, log in self.logs.items())]
         return "\n".join(lines) + "\n"
 
-    def told(self, full: bool = False) -> Iterator[tuple[ExplainedPart, list[ToldStep]]]:
+    def in_words(self, full: bool = False) -> Iterator[tuple[ExplainedPart, list[StepInWords]]]:
         """The steps of each part in words; ``full`` as for :meth:`text`."""
         for part, cited in zip(self.parts, _cited_before(self.parts), strict=True):
-            steps: list[ToldStep] = []
+            steps: list[StepInWords] = []
             for step, before in zip(part.steps, cited, strict=True):
                 took, gave = (text if full else _clipped(text) for text in (", ".join(step.took), step.gave))
                 reasons = [*self._reasons(step, before, full)]
-                steps.append(ToldStep(step.name, took, gave, step.query, reasons))
+                steps.append(StepInWords(step.name, took, gave, step.query, reasons))
             yield part, steps
 
     def premises(self, part: ExplainedPart) -> list[str]:
@@ -230,7 +230,7 @@ class Explanation(msgspec.Struct, frozen=True):
         if full:
             return [f"{start} {text}" for start, text in lines]
         grouped = [
-            (start, [text for _, text in some]) for start, some in groupby(lines, key=lambda line: line[0])
+            (start, [text for _, text in group]) for start, group in groupby(lines, key=lambda line: line[0])
         ]
         more = sum(len(texts) for _, texts in grouped[_MOST_LINES:])
         first_lines = [f"{start} {'; '.join(texts)}" for start, texts in grouped[:_MOST_LINES]]
@@ -280,9 +280,9 @@ def _cited_before(parts: Sequence[ExplainedPart]) -> list[list[str]]:
     for part in parts:
         cited.append([])
         for number, step in enumerate(part.steps):
-            there, earlier = first.setdefault(step.evidence, (part, number))
-            new = not step.evidence or (there is part and earlier == number)
-            place = f"step {earlier}" + (f" of {there.title}" if there is not part else "")
+            earlier_part, earlier = first.setdefault(step.evidence, (part, number))
+            new = not step.evidence or (earlier_part is part and earlier == number)
+            place = f"step {earlier}" + (f" of {earlier_part.title}" if earlier_part is not part else "")
             cited[-1].append("" if new else place)
     return cited
 
@@ -292,6 +292,6 @@ def _clipped(text: str, most: int = _MOST_CHARACTERS) -> str:
 
 
 def _source(name: str, log: EventLog, full: bool) -> str:
-    end = None if full else 19
+    end = None if full else len("sha256:") + 12
     origin = f", forked at tick {log.branch_tick} of {log.parent_digest[:end]}" if log.parent_digest else ""
     return f"{f'log of {name}' if name else 'log'}: {log.digest[:end]}{origin}"

@@ -107,7 +107,7 @@ class Scale(NamedTuple):
         return round(2 + 96 * tick / max(self.last, 1), 2)
 
 
-Told = Sequence[tuple[int, str, bool]]
+Story = Sequence[tuple[int, str, bool]]
 """Tick, sentence, and whether the answer rests on it."""
 _ENOUGH = 3
 
@@ -116,10 +116,10 @@ class Pictured(NamedTuple):
     """A picture for an answer, the story if the case is a text, and whether the picture suits an example."""
 
     picture: Timeline | Boxes
-    story: Told
-    telling: bool
+    story: Story
+    suits_example: bool
 
 
-def pictured(picture: Timeline | Boxes, story: Told = ()) -> Pictured:
+def pictured(picture: Timeline | Boxes, story: Story = ()) -> Pictured:
     """Wrap a picture; it suits an example if it singles out at least three things."""
     return Pictured(picture, story, picture.singled_out >= _ENOUGH)

@@ -11,7 +11,7 @@ import typer
 
 from substrate.base.errors import InterventionError, LogError, ParameterError
 from substrate.base.files import require_other
-from substrate.branch.interventions import INTERVENTIONS, made
+from substrate.branch.interventions import INTERVENTIONS, new_intervention
 from substrate.cli import _log_text as common
 from substrate.cli.console import JsonOption, argument, give, option, shaped
 from substrate.log.event_log import EventLog
@@ -20,7 +20,6 @@ from substrate.sparql.tokens import CLOSING, OPENING, tokens
 
 if TYPE_CHECKING:
     from substrate.branch.merge import Conflict, Side
-
 
 _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
@@ -50,7 +49,7 @@ def fork(
             "may follow. Several are done in order, each on the result of those before it.",
             metavar="'NAME TERM …'",
         ),
-    ] = common.NO_PREFIXES,
+    ] = common.NONE_GIVEN,
     predicate: Annotated[
         str | None,
         option("--predicate", "The property of place or awareness; by default the core's own.", metavar="P"),
@@ -69,7 +68,7 @@ def fork(
     until: Annotated[
         int | None, option("--until", "Last tick for the rules or the simulator.", metavar="T")
     ] = None,
-    prefix: common.PrefixOption = common.NO_PREFIXES,
+    prefix: common.PrefixOption = common.NONE_GIVEN,
     tbox: common.TBoxOption = None,
     timeout: common.TimeoutOption = common.DEFAULTS.timeout,
     memory: common.MemoryOption = common.DEFAULTS.memory >> 20,
@@ -94,8 +93,8 @@ def fork(
         raise InterventionError("more than one intervention", hint=hint)
     property_ = common.term_of(predicate, names) if predicate else None
     interventions = [
-        made(name, [common.term_of(text, names) for text in terms], property_)
-        for name, terms in (given or map(_done, do))
+        new_intervention(name, [common.term_of(text, names) for text in terms], property_)
+        for name, terms in (given or map(_parse_do, do))
     ]
     log = common.read_log(file)
     if rules:
@@ -124,7 +123,7 @@ def fork(
     give(about | ({"withheld": withheld} if withheld else {}), lines, json=json)
 
 
-def _done(text: str) -> tuple[str, list[str]]:
+def _parse_do(text: str) -> tuple[str, list[str]]:
     """Split a text into the name of an intervention and its terms."""
     terms: list[str] = []
     end = depth = 0
@@ -197,15 +196,15 @@ def merge(
     ] = None,
     functional: Annotated[
         list[str], option("--functional", "A property of one value at a time; may be repeated.", metavar="P")
-    ] = common.NO_PREFIXES,
+    ] = common.NONE_GIVEN,
     prefer: Annotated[
         Literal["a", "b"] | None, option("--prefer", "Whose word counts in every other conflict.")
     ] = None,
     choose: Annotated[
         list[str],
         option("--choose", "Whose word counts in the conflict of this number; repeatable.", metavar="N=a|b"),
-    ] = common.NO_PREFIXES,
-    prefix: common.PrefixOption = common.NO_PREFIXES,
+    ] = common.NONE_GIVEN,
+    prefix: common.PrefixOption = common.NONE_GIVEN,
     tbox: Annotated[
         str | None,
         option(

@@ -22,7 +22,7 @@ def export(
     ] = "patch",
     tick: common.TickOption = None,
     out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
-    prefix: common.PrefixOption = common.NO_PREFIXES,
+    prefix: common.PrefixOption = common.NONE_GIVEN,
     tbox: common.TBoxOption = None,
 ) -> None:
     """Write the log as RDF Patch, or a state as N-Quads or Turtle."""

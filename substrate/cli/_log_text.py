@@ -41,7 +41,7 @@ RowsOption = Annotated[int, option("--limit", "Maximum rows of an answer.", meta
 MemoryOption = Annotated[
     int, option("--memory", "The command's maximum memory, in MiB.", metavar="MIB", min=1)
 ]
-NO_PREFIXES: list[str] = []
+NONE_GIVEN: list[str] = []
 DEFAULTS = QueryLimits()
 
 

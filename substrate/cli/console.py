@@ -66,11 +66,11 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--quiet` and `--verbose` to a command, and keep the output of other programs out of its own."""
 
     @wraps(command)
-    def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
+    def run(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
         Voice.quiet, Voice.verbose = quiet and not verbose, verbose
         return apart(command)(*given, **options)
 
-    return _with_options(heard, command, quiet=_QuietOption, verbose=_VerboseOption)
+    return _with_options(run, command, quiet=_QuietOption, verbose=_VerboseOption)
 
 
 def speaking_as(
@@ -83,9 +83,9 @@ def speaking_as(
         beside_documents: print the events as lines even if `--json` requests a document.
     """
 
-    def of(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def told(*given: Any, **options: Any) -> Any:
+        def run(*given: Any, **options: Any) -> Any:
             document = options.get("json")
             from substrate.cli.events import speaking
 
@@ -93,9 +93,9 @@ def speaking_as(
             with speaking(name, lines=beside_documents or not document), failing():
                 return command(*given, **options)
 
-        return voiced(_with_options(told, command))
+        return voiced(_with_options(run, command))
 
-    return of
+    return decorate
 
 
 def _with_options(made: Any, command: Callable[..., Any], **more: Any) -> Any:
@@ -136,16 +136,16 @@ def command_of(
     return speaking_as(name)(shaped(command, parameters))
 
 
-class _Told(KeyboardInterrupt):
+class _Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP, which end a command as Ctrl-C does: unfinished output is removed."""
 
 
 def _end(number: int, _: Any) -> None:
-    raise _Told(number)
+    raise _Terminated(number)
 
 
 @contextmanager
-def _hearing() -> Iterator[None]:
+def _terminable() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into exceptions in the block; only the main thread can receive them.
 
     A process that ignores SIGHUP, as under `nohup`, keeps ignoring it.
@@ -153,8 +153,8 @@ def _hearing() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _end) for number in heard}
+    handled = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _end) for number in handled}
     try:
         yield
     finally:
@@ -169,10 +169,10 @@ def failing() -> Iterator[None]:
     Ctrl-C, SIGTERM and SIGHUP become a line and exit code 130, 143 or 129.
     """
     try:
-        with _hearing():
+        with _terminable():
             yield
     except KeyboardInterrupt as stop:
-        number = signal.Signals(stop.args[0]) if isinstance(stop, _Told) else signal.SIGINT
+        number = signal.Signals(stop.args[0]) if isinstance(stop, _Terminated) else signal.SIGINT
         message = STOPPED.format(number.name)
         with suppress(OSError):  # the reader may have gone
             say(message, "interrupted", error=True)

@@ -73,12 +73,12 @@ def _counted(event: Event) -> str:
     if unit.startswith("bytes"):  # only the first digits matter
         figures = [f"{number / 1e6:,.1f}" for number in (done, total)]
         unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
-    told = [f"{' of '.join(figures[: 1 + bool(total)])} {unit}"]
+    phrases = [f"{' of '.join(figures[: 1 + bool(total)])} {unit}"]
     if pace is not None:
-        told.append(f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute")
+        phrases.append(f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute")
     if event["left"] is not None:
-        told.append(f"about {_span(event['left'])} left")
-    return ", ".join(told)
+        phrases.append(f"about {_span(event['left'])} left")
+    return ", ".join(phrases)
 
 
 def _span(seconds: float) -> str:
@@ -103,42 +103,42 @@ class Stream:
 
     def __init__(self, command: str, *, lines: bool = True) -> None:
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._faces: list[Callable[[Event], object]] = []
+        self._readers: list[Callable[[Event], object]] = []
         self._bars: Bars | None = None
         self._file: TextIO | None = None
         if not Voice.quiet:
             errors = ours("stderr")
             if errors.isatty():
                 self._bars = Bars(errors)
-                self._faces.append(self._bars.show)
+                self._readers.append(self._bars.show)
             elif lines:
-                self._faces.append(_writing(errors, line_of))
+                self._readers.append(_writing(errors, line_of))
         if file := os.environ.get("SUBSTRATE_EVENTS"):
             self._file = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed by :meth:`close`
-            self._faces.append(_writing(self._file, lambda event: msgspec.json.encode(event).decode()))
+            self._readers.append(_writing(self._file, lambda event: msgspec.json.encode(event).decode()))
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
         self._recent: dict[tuple[str, str], deque[tuple[float, int]]] = defaultdict(deque)
         self._counted: tuple[str, int, int, str] | None = None
         self._began = time.monotonic()
         self._begun = {command: self._began}
-        self._tell("begun", command)
-        self._quiet = FIRST
-        self._beat = threading.Thread(target=self._keep_speaking, daemon=True)
-        self._beat.start()
+        self._emit("begun", command)
+        self._patience = FIRST
+        self._reporter = threading.Thread(target=self._report_regularly, daemon=True)
+        self._reporter.start()
 
     def doing(self, text: str) -> None:
-        """Report the begin of a step without parts."""
+        """Report the beginning of a step without parts."""
         with self._lock:
-            self._at_rest(text)
-            self._tell("doing", text)
+            self._begin_step(text)
+            self._emit("doing", text)
 
     def plan(self, parts: int, unit: str) -> None:
         """Report the number of parts."""
         with self._lock:
             self._parts, self._ended = parts, 0
-            self._at_rest("starting")
-            self._tell("planned", parts, unit)
+            self._begin_step("starting")
+            self._emit("planned", parts, unit)
 
     def advance(self, part: str, done: int, total: int | None, unit: str) -> None:
         """Record the progress of a part; it becomes an event after a long silence."""
@@ -155,7 +155,7 @@ class Stream:
             self._counted = part, done, total or 0, unit
             if self._bars:
                 self._bars.show(self._event("progress", *self._progress()))
-            self._speak_after(QUIET)
+            self._report_after(QUIET)
 
     def end(self, part: str, how: str, rows: int | None = None) -> None:
         """Report that a part has ended, and how it was made."""
@@ -164,21 +164,21 @@ class Stream:
             took = round(now - self._begun.pop(part, now), 1)
             self._ended += 1
             number, of = self._ended, max(self._parts, self._ended)
-            self._at_rest(f"after {part}")
-            self._tell("ended", part, number, of, how, rows, took)
+            self._begin_step(f"after {part}")
+            self._emit("ended", part, number, of, how, rows, took)
 
     def say(self, text: str, level: str) -> None:
         """Send an event for a line that is not a result; the command prints the line itself."""
-        self.rest()
+        self.clear()
         with self._lock:
-            self._tell("said", level, text)
+            self._emit("said", level, text)
 
     def give(self, result: object, text: str) -> None:
         """Keep the result for the last event; the command prints it itself."""
         self._closing = text, result
-        self.rest()
+        self.clear()
 
-    def rest(self) -> None:
+    def clear(self) -> None:
         """Remove the bars, so that a result can be printed."""
         with self._lock:
             if self._bars:
@@ -187,29 +187,30 @@ class Stream:
     def close(self, code: int) -> None:
         """Report the end of the command, with its exit code."""
         self._over.set()
-        self._beat.join()
+        self._reporter.join()
         with self._lock, self._file or nullcontext():
             text, result = self._closing
-            self._tell("done", code, text, result)
-            self.rest()
+            self._emit("done", code, text, result)
+            self.clear()
 
     def _event(self, name: str, *values: Any) -> Event:
         at = round(time.monotonic() - self._began, 1)
         return {"event": name, "at": at, **dict(zip(FIELDS[name], values, strict=True))}
 
-    def _at_rest(self, doing: str) -> None:
+    def _begin_step(self, doing: str) -> None:
         """Enter a step in which nothing is counted."""
         self._counted, self._doing = None, doing
         self._begun[doing] = time.monotonic()
 
-    def _tell(self, name: str, *values: Any) -> None:
+    def _emit(self, name: str, *values: Any) -> None:
         event = self._event(name, *values)
-        self._spoke, self._quiet = time.monotonic(), QUIET
-        for face in list(self._faces):
+        # The time of the last event, and the seconds of silence after it that are allowed
+        self._last, self._patience = time.monotonic(), QUIET
+        for reader in list(self._readers):
             try:
-                face(event)
+                reader(event)
             except BrokenPipeError:  # the reader has gone, but the work continues
-                self._faces.remove(face)
+                self._readers.remove(reader)
 
     def _progress(self) -> tuple[Any, ...]:
         now, pace, left = time.monotonic(), None, None
@@ -221,15 +222,15 @@ class Stream:
         number, took = min(self._ended + 1, self._parts), round(now - self._begun[part], 1)
         return part, number, self._parts, done, total, unit, pace, left, took
 
-    def _speak_after(self, seconds: float) -> None:
-        if time.monotonic() - self._spoke >= seconds:
-            self._tell("progress", *self._progress())
+    def _report_after(self, seconds: float) -> None:
+        if time.monotonic() - self._last >= seconds:
+            self._emit("progress", *self._progress())
 
-    def _keep_speaking(self) -> None:
+    def _report_regularly(self) -> None:
         with suppress(OSError):  # the working code will meet the error too, and report it
             while not self._over.wait(0.5):
                 with self._lock:
-                    self._speak_after(self._quiet)
+                    self._report_after(self._patience)
 
 
 @contextmanager
@@ -280,14 +281,14 @@ class Bars:
             TextColumn("{task.description}", markup=False),
             BarColumn(24),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[amount]}", markup=False),
             console=Console(file=terminal),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
         )
         self._name = ""
-        self._bar = self._drawn.add_task("", visible=False, told="")
+        self._bar = self._drawn.add_task("", visible=False, amount="")
 
     def show(self, event: Event) -> None:
         """Draw an event."""
@@ -310,9 +311,9 @@ class Bars:
         """Remove the bar; the next event draws it again."""
         self._drawn.stop()
 
-    def _draw(self, name: str, done: int, total: int | None, told: str) -> None:
+    def _draw(self, name: str, done: int, total: int | None, amount: str) -> None:
         self._drawn.start()
         if new := name != self._name:
             self._name = name
             self._drawn.reset(self._bar, description=name, visible=True)
-        self._drawn.update(self._bar, completed=done, total=total, told=told, refresh=new)
+        self._drawn.update(self._bar, completed=done, total=total, amount=amount, refresh=new)

@@ -63,31 +63,31 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         "seed": (seed, 20),
     }
     if world.from_truth:
-        about = (
+        truth_help = (
             "True events, as `answer --events` takes them. No scene is made, but a question about each "
             "of their collisions: every other object, entry and collision is an option."
         )
-        options["truth"] = Annotated[Path | None, option("--from-truth", about, metavar="FILE")], None
+        options["truth"] = Annotated[Path | None, option("--from-truth", truth_help, metavar="FILE")], None
 
     options["json"] = JsonOption, False
 
     def run(out_: Path, count: int, seed: int, json: bool, truth: Path | None = None) -> None:
         data = SimpleNamespace(**{counted: count, "first_scene": world.first})
-        with speaking("generate") as told, filling(out_) as fresh:
+        with speaking("generate") as stream, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
-            real = world.from_truth(truth, seed) if truth and world.from_truth else None
-            if real:
-                numbers, make = real.numbers, real.make
+            truths = world.from_truth(truth, seed) if truth and world.from_truth else None
+            if truths:
+                numbers, make = truths.numbers, truths.make
 
-            def made() -> Iterator[bytes]:
+            def records() -> Iterator[bytes]:
                 for done, scene in enumerate(numbers):
-                    told.advance(name, done, len(numbers), counted)
+                    stream.advance(name, done, len(numbers), counted)
                     yield make(scene)
-                told.end(name, "computed", len(numbers))
+                stream.end(name, "computed", len(numbers))
 
-            world.write(fresh, made(), seed)
-            if real:
-                real.describe(fresh)
+            world.write(fresh, records(), seed)
+            if truths:
+                truths.describe(fresh)
         about = {"out": str(out_), counted: len(numbers), "seed": seed}
         line = f"{len(numbers):,} {world.unit} in {out_}"
         give(about, [line], json=json)

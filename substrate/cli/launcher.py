@@ -46,7 +46,7 @@ def main() -> None:
         start = _started(command)
         start()
     except ImportError as error:
-        from substrate.base.extras import MissingExtraError, install, missing_extra
+        from substrate.base.extras import MissingExtraError, install_hint, missing_extra
 
         missing = error if isinstance(error, MissingExtraError) else None
         if isinstance(error, ModuleNotFoundError):
@@ -55,7 +55,7 @@ def main() -> None:
             raise
         if start or command:
             if not start and (library := COMMANDS.get(command or "")):
-                hint = install(library[0])
+                hint = install_hint(library[0])
                 missing = MissingExtraError(f"`substrate {command}` is not installed", hint=hint)
             sys.exit(f"error: {missing}")
         from substrate import __version__

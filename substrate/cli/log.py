@@ -58,7 +58,7 @@ def query(
         str, argument("A SELECT, ASK, CONSTRUCT or DESCRIBE query; @FILE reads it from a file.")
     ],
     tick: common.TickOption = None,
-    prefix: common.PrefixOption = common.NO_PREFIXES,
+    prefix: common.PrefixOption = common.NONE_GIVEN,
     tbox: common.TBoxOption = None,
     timeout: common.TimeoutOption = common.DEFAULTS.timeout,
     limit: common.RowsOption = common.DEFAULTS.rows,
@@ -96,7 +96,7 @@ def history(
     subject: Annotated[str, argument("A term, or - for any.")] = "-",
     predicate: Annotated[str, argument("A term, or - for any.")] = "-",
     object_: Annotated[str, argument("A term, or - for any.", metavar="OBJECT")] = "-",
-    prefix: common.PrefixOption = common.NO_PREFIXES,
+    prefix: common.PrefixOption = common.NONE_GIVEN,
     tbox: common.TBoxOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -108,9 +108,9 @@ def history(
     terms = (None if text in ("-", "?") else common.term_of(text, names) for text in texts)
     stories: list[dict[str, Any]] = []
     lines: list[str] = []
-    for h in histories(common.read_log(file), *terms):
-        triple, spans = common.triple_text(h.triple), [tuple(interval) for interval in h.intervals]
-        changes = [common.placed_as_json(position, delta) for position, delta in h.changes]
+    for story in histories(common.read_log(file), *terms):
+        triple, spans = common.triple_text(story.triple), [tuple(interval) for interval in story.intervals]
+        changes = [common.placed_as_json(position, delta) for position, delta in story.changes]
         stories.append({"triple": triple, "intervals": spans, "changes": changes})
         when = (f"tick {a} on" if b is None else f"ticks {a} to {b - 1}" for a, b in spans)
         lines.append(f"{triple}: {', '.join(when) or 'at no tick'}")
@@ -166,18 +166,18 @@ def repair(
     """
     from substrate.log.repair import repair as run
 
-    made = run(file, dry_run=dry_run)
-    if made.why:
-        proven = f"{made.deltas} deltas to tick {made.last_tick}: {made.digest}"
-        lines = [f"damage: {made.why}", f"proven: {proven}"]
+    report = run(file, dry_run=dry_run)
+    proven = f"{report.deltas} deltas to tick {report.last_tick}"
+    if report.why:
+        lines = [f"damage: {report.why}", f"proven: {proven}: {report.digest}"]
     else:
-        lines = [f"{file}: {made.deltas} deltas to tick {made.last_tick}, the chain holds: {made.digest}"]
-    if made.gone:
-        span = f"{made.gone[0]} to {made.gone[-1]}" if len(made.gone) > 1 else f"{made.gone[0]}"
-        lines.append(f"gone: {len(made.gone)} ticks that are named behind it, {span}")
-    if made.why:
-        lines.append(f"kept: the damaged file, as {made.kept}" if made.kept else "nothing was changed")
-    give({"file": str(file), **made._asdict(), "kept": made.kept and str(made.kept)}, lines, json=json)
+        lines = [f"{file}: {proven}, the chain holds: {report.digest}"]
+    if report.gone:
+        span = f"{report.gone[0]} to {report.gone[-1]}" if len(report.gone) > 1 else f"{report.gone[0]}"
+        lines.append(f"gone: {len(report.gone)} ticks that are named behind it, {span}")
+    if report.why:
+        lines.append(f"kept: the damaged file, as {report.kept}" if report.kept else "nothing was changed")
+    give({"file": str(file), **report._asdict(), "kept": report.kept and str(report.kept)}, lines, json=json)
 
 
 def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:

@@ -34,10 +34,10 @@ def derived(made_by: str) -> type[TyperGroup]:
 
         @cached_property
         def _made(self) -> Any:
-            from substrate.base.extras import needed
+            from substrate.base.extras import import_extra
 
             module, _, name = made_by.partition(":")
-            app = getattr(needed(module), name)
+            app = getattr(import_extra(module), name)
             return typer.main.get_group(app if isinstance(app, typer.Typer) else app())
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -63,9 +63,9 @@ def absent(name: str) -> Callable[..., None]:
     """Make a command that names the package to install for it."""
 
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
-        from substrate.base.extras import MissingExtraError, install
+        from substrate.base.extras import MissingExtraError, install_hint
 
-        raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
+        raise MissingExtraError(f"`substrate {name}` is not installed", hint=install_hint("research"))
 
     run.__doc__ = "Not here: install event-graph-research."
     return guarded(run)

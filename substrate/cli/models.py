@@ -39,11 +39,12 @@ def serve(
 
     substrate models serve substrate reproduce --only twin_direct
     """
-    from substrate.baselines.serving import digest_of, start
+    from substrate.base.files import sha256
+    from substrate.baselines.serving import start
 
     server, url = start(weights)
     if weights:
-        note(f"model={weights.stem} revision={digest_of(weights)}")
+        note(f"model={weights.stem} revision={sha256(weights)}")
     if command:
         raise typer.Exit(subprocess.call(command, env={**os.environ, MODEL_URL: url}))
     say(f"export {MODEL_URL}={url}")

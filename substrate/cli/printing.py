@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from substrate.cli.notices import ours
 
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and characters that change the direction of text."""
 
 
@@ -17,7 +17,7 @@ def shown(text: str) -> str:
     >>> print(shown("red: \\x1b[31m, and turned: \\u202e"))
     red: \\u001b[31m, and turned: \\u202e
     """
-    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def print_text(text: str) -> None:

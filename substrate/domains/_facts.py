@@ -46,7 +46,7 @@ class Facts:
 
     def follow(self, log: EventLog, start: int, stop: int) -> None:
         """Take in a log's deltas from position ``start`` to before ``stop``."""
-        for columns, a, b in log.pieces(start, stop):
+        for columns, a, b in log.segments(start, stop):
             texts = log.triples.texts(columns.numbers[a:b])
             for insert, text in zip(columns.inserts[a:b], texts, strict=True):
                 self.change("A" if insert else "D", text)

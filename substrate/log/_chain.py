@@ -24,9 +24,9 @@ class Chain:
         base: the hash of everything before that tick; empty if there is no line.
 
     >>> lines = ["A <urn:s> <urn:p> <urn:o> .", "D <urn:s> <urn:p> <urn:o> ."]
-    >>> one = Chain().after(3, lines)
-    >>> two = Chain().after(3, lines[:1]).after(3, lines[1:])
-    >>> one.value == two.value, one.fed
+    >>> whole = Chain().after(3, lines)
+    >>> split = Chain().after(3, lines[:1]).after(3, lines[1:])
+    >>> whole.value == split.value, whole.fed
     (True, 2)
     """
 

@@ -29,18 +29,19 @@ class Columns:
 
     New triples get successive numbers, so that each position determines a number, and each number a position.
     The exceptions are repeats: deltas that mention a triple again, or a parent's triple. For each repeat the
-    columns keep the number of new triples before it. An index of only the repeats, made on first use, leads
-    from each mention of a triple to the previous mention.
+    columns keep the number of new triples before it (``_before``). An index of only the repeats, made on
+    first use, leads from each mention of a triple to the previous mention.
     """
 
     def __init__(self) -> None:
         self.ticks = array("q")
         self.inserts = bytearray()
         self.numbers = array("I")
-        self._first = 0
-        self._follows = True
+        self._first = 0  # the number of the first triple
+        self._follows = True  # false once a new triple has skipped a number
         self._before = array("I")
-        # The index of repeats, numbered from 1: the last repeat of a triple, and the repeat before each
+        # The index of repeats, numbered from 1: the last repeat of each new triple and of each other triple,
+        # and for each repeat the repeat of the same triple before it; 0 means none
         self._last = array("I")
         self._others: dict[int, int] = {}
         self._earlier = array("I", [0])
@@ -62,7 +63,7 @@ class Columns:
                 expected += 1
             else:
                 before.append(expected - self._first)
-                # A skipped triple may be mentioned later: look up the following ones singly
+                # A skipped triple may be mentioned later, so from here on every delta counts as a repeat
                 follows = follows and number < expected
         self._follows = follows
         self._before.extend(before)
@@ -70,20 +71,21 @@ class Columns:
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 if none does."""
-        before, earlier, again = self._before, self._earlier, self._again(number)
-        while again and before[again - 1] + again - 1 >= stop:
-            again = earlier[again]
-        place = before[again - 1] + again - 1 if again else self._new(number)
+        before, earlier, repeat = self._before, self._earlier, self._last_repeat(number)
+        # Before a repeat there are the new triples before it and the earlier repeats
+        while repeat and before[repeat - 1] + repeat - 1 >= stop:
+            repeat = earlier[repeat]
+        place = before[repeat - 1] + repeat - 1 if repeat else self._first_mention(number)
         return place if start <= place < stop else -1
 
-    def _again(self, number: int) -> int:
+    def _last_repeat(self, number: int) -> int:
         """The last repeat of a triple; 0 if there is none."""
         if len(self._earlier) <= len(self._before):
             self._index()
         own = number - self._first
         return self._last[own] if 0 <= own < len(self._last) else self._others.get(number, 0)
 
-    def _new(self, number: int) -> int:
+    def _first_mention(self, number: int) -> int:
         """The position at which a triple was new in these columns; -1 if it was not."""
         own = number - self._first
         place = own + bisect_right(self._before, own) if own >= 0 else -1
@@ -95,11 +97,11 @@ class Columns:
 
     def places(self, number: int, start: int, stop: int) -> list[int]:
         """The positions from ``start`` to before ``stop`` that mention a triple, ascending."""
-        positions, again = list[int](), self._again(number)
-        while again:
-            positions.append(self._before[again - 1] + again - 1)
-            again = self._earlier[again]
-        positions.append(self._new(number))
+        positions, repeat = list[int](), self._last_repeat(number)
+        while repeat:
+            positions.append(self._before[repeat - 1] + repeat - 1)
+            repeat = self._earlier[repeat]
+        positions.append(self._first_mention(number))
         return [place for place in reversed(positions) if start <= place < stop]
 
     def _index(self) -> None:
@@ -112,14 +114,14 @@ class Columns:
             new = len(self.numbers) - len(before)
             last.frombytes(bytes((new - len(last)) * last.itemsize))
             first, size = self._first, len(last)
-            for again in range(len(earlier), len(before) + 1):
-                number = self.numbers[before[again - 1] + again - 1]
+            for repeat in range(len(earlier), len(before) + 1):
+                number = self.numbers[before[repeat - 1] + repeat - 1]
                 if 0 <= (own := number - first) < size:
                     earlier.append(last[own])
-                    last[own] = again
+                    last[own] = repeat
                 else:
                     earlier.append(others.get(number, 0))
-                    others[number] = again
+                    others[number] = repeat
 
 
 def by_tick(
@@ -167,8 +169,12 @@ def ascending(ticks: Sequence[int], last: int) -> array[int]:
     return column
 
 
+Segment = tuple[Columns, int, int]
+"""Columns, the first place of a segment in them, and the place after its last."""
+
+
 class Part(NamedTuple):
-    """A stretch of columns, from ``start`` to before ``stop``, and its first delta's position in the log."""
+    """A segment of columns, from ``start`` to before ``stop``, and its first delta's position in the log."""
 
     columns: Columns
     start: int
@@ -189,6 +195,7 @@ class DeltaSequence:
         self.triples = Triples()
         self.prefixes: dict[str, object] = {}
         self._parts: tuple[Part, ...] = ()
+        # The columns to append to, and the number of deltas in the parts before them
         self._own = Columns()
         self._settled = 0
 
@@ -196,7 +203,7 @@ class DeltaSequence:
         """Share another sequence's deltas without a copy; this sequence's table must lie on the other's."""
         self._parts = self._all_parts()
         self._settled = len(self)
-        for columns, first, last in other.pieces(start, stop):
+        for columns, first, last in other.segments(start, stop):
             self._parts += (Part(columns, first, last, self._settled),)
             self._settled += last - first
         if len(self._own):
@@ -206,18 +213,18 @@ class DeltaSequence:
         own = len(self._own.numbers)
         return (*self._parts, Part(self._own, 0, own, self._settled)) if own else self._parts
 
-    def pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
-        """The stretches of columns that hold the deltas from position ``start`` to ``stop``."""
+    def segments(self, start: int, stop: int | None) -> Iterator[Segment]:
+        """The segments of columns that hold the deltas from position ``start`` to before ``stop``."""
         for columns, first, last, position in self._all_parts():
-            a = max(first, first + start - position)
-            b = last if stop is None else min(last, first + stop - position)
-            if a < b:
-                yield columns, a, b
+            begin = max(first, first + start - position)
+            end = last if stop is None else min(last, first + stop - position)
+            if begin < end:
+                yield columns, begin, end
 
-    def _place(self, position: int) -> tuple[Columns, int, Part]:
+    def _place(self, position: int) -> tuple[Columns, int]:
         for part in reversed(self._all_parts()):
             if position >= part.position:
-                return part.columns, part.start + position - part.position, part
+                return part.columns, part.start + position - part.position
         raise IndexError(position)
 
     # Reading
@@ -248,13 +255,13 @@ class DeltaSequence:
             return tuple(map(self.__getitem__, range(start, stop, step)))
         if not -length <= position < length:
             raise IndexError(f"no delta at position {position}: there are {length}")
-        columns, place, _ = self._place(position % length)
+        columns, place = self._place(position % length)
         triple = triple_of(self.triples.quad(columns.numbers[place]))
         return Delta._make((columns.ticks[place], _OPS[columns.inserts[place]], triple))
 
-    def when(self, position: int) -> tuple[int, Op]:
+    def tick_and_op(self, position: int) -> tuple[int, Op]:
         """The tick and operation of the delta at a position."""
-        columns, place, _ = self._place(position)
+        columns, place = self._place(position)
         return columns.ticks[place], _OPS[columns.inserts[place]]
 
     def __iter__(self) -> Iterator[Delta]:
@@ -277,7 +284,7 @@ class DeltaSequence:
         """The deltas from ``position`` to before ``stop``; by default to the end, even if the log grows."""
         while position < (end := len(self) if stop is None else stop):
             end = min(end, position + _CHUNK)
-            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self.pieces(position, end))
+            ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self.segments(position, end))
             for tick, (op, quad) in zip(ticks, self.changes(position, end), strict=True):
                 yield Delta._make((tick, op, triple_of(quad)))
             position = end
@@ -292,7 +299,7 @@ class DeltaSequence:
     @property
     def ticks(self) -> list[int]:
         """The ticks that have a delta, ascending."""
-        return sorted({tick for columns, a, b in self.pieces(0, None) for tick in columns.ticks[a:b]})
+        return sorted({tick for columns, a, b in self.segments(0, None) for tick in columns.ticks[a:b]})
 
     def position(self, tick: int) -> int:
         """The number of deltas with a tick <= ``tick``."""
@@ -303,9 +310,9 @@ class DeltaSequence:
 
     def changes(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Op, ox.Quad]]:
         """The operation and quad of each delta from position ``start`` to ``stop``, for a store."""
-        for columns, a, b in self.pieces(start, stop):
-            for first in range(a, b, _CHUNK):
-                last = min(b, first + _CHUNK)
+        for columns, begin, end in self.segments(start, stop):
+            for first in range(begin, end, _CHUNK):
+                last = min(end, first + _CHUNK)
                 ops = [_OPS[insert] for insert in columns.inserts[first:last]]
                 yield from zip(ops, self.triples.quads(columns.numbers[first:last]), strict=True)
 
@@ -313,29 +320,29 @@ class DeltaSequence:
         """Like :meth:`changes`, in numbers: 1 for an insertion or 0 for a retraction; the triple's number."""
         return chain.from_iterable(
             zip(columns.inserts[a:b], columns.numbers[a:b], strict=True)
-            for columns, a, b in self.pieces(start, stop)
+            for columns, a, b in self.segments(start, stop)
         )
 
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
         """The deltas from position ``start`` to ``stop`` as lines of RDF Patch, tick by tick."""
         stop = len(self) if stop is None else stop
         while start < stop:
-            # A chunk ends with a tick, so that no tick is split
-            columns, place, _ = self._place(min(stop, start + _CHUNK) - 1)
+            # A chunk ends with the last delta of a tick, so that no tick is split
+            columns, place = self._place(min(stop, start + _CHUNK) - 1)
             end = min(stop, self.position(columns.ticks[place]))
             ticks = array("q")
             inserts = bytearray()
             texts: list[str] = []
-            for columns, a, b in self.pieces(start, end):
-                ticks.extend(columns.ticks[a:b])
-                inserts += columns.inserts[a:b]
-                texts += self.triples.texts(columns.numbers[a:b])
+            for columns, first, last in self.segments(start, end):
+                ticks.extend(columns.ticks[first:last])
+                inserts += columns.inserts[first:last]
+                texts += self.triples.texts(columns.numbers[first:last])
             yield from by_tick(ticks, inserts, texts)
             start = end
 
     # One triple
 
-    def stood(self, number: int, position: int) -> bool:
+    def holds_after(self, number: int, position: int) -> bool:
         """Tell whether a triple holds after the first ``position`` deltas."""
         for columns, start, stop, offset in reversed(self._all_parts()):
             if position > offset:
@@ -344,7 +351,7 @@ class DeltaSequence:
                     return bool(columns.inserts[place])
         return False
 
-    def stand(self, numbers: Iterable[int], position: int) -> set[int]:
+    def holding_after(self, numbers: Iterable[int], position: int) -> set[int]:
         """The given triples that hold after the first ``position`` deltas."""
         left = set(numbers)
         standing: set[int] = set()
@@ -365,11 +372,11 @@ class DeltaSequence:
         ]
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
-        """The triples that hold after ``stop`` deltas and not after ``start``, and the reverse, by number."""
+        """The triples that hold after ``stop`` deltas but not after ``start``, and the reverse, by number."""
         final: dict[int, int] = {}
-        for columns, a, b in self.pieces(start, stop):
+        for columns, a, b in self.segments(start, stop):
             final |= zip(columns.numbers[a:b], columns.inserts[a:b], strict=True)
-        before = self.stand(final, start)
+        before = self.holding_after(final, start)
         inserted = [number for number, insert in final.items() if insert and number not in before]
         retracted = [number for number, insert in final.items() if not insert and number in before]
         return inserted, retracted

@@ -28,16 +28,18 @@ class Orders:
     """The orders of a list of spelled triples, which only grows.
 
     >>> orders = Orders(["<urn:b> <urn:p> <urn:o>", "<urn:a> <urn:p> <urn:o>", "<urn:a> <urn:q> <urn:o>"])
-    >>> [list(found) for found in orders.fitting(Pattern(None, "<urn:p>", "<urn:o>"))]
+    >>> [list(numbers) for numbers in orders.fitting(Pattern(None, "<urn:p>", "<urn:o>"))]
     [[0, 1]]
     """
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
         self._first = _Order(texts.__getitem__)
-        self._last = _Order(lambda number: _behind_subject(texts[number]))
-        self._looked = 0
+        self._last = _Order(lambda number: _after_subject(texts[number]))
+        self._spent = 0  # the cost of all scans so far
+        # For each pattern, the number of texts that were scanned, and the matches among them
         self._known: dict[Pattern, tuple[int, array[int]]] = {}
+        # For each stretch, the joined samples of its texts: a part of each subject, and the end of each text
         self._starts: list[str] = []
         self._ends: list[str] = []
         self._cut = slice(-_WIDE, None)
@@ -47,14 +49,14 @@ class Orders:
         while (size := len(self._ends) * _STRETCH) + _STRETCH <= len(self._texts):
             stretch = self._texts[size : size + _STRETCH]
             if not size:
-                self._cut = _telling({text[: text.index(" ")] for text in stretch})
+                self._cut = _distinctive({text[: text.index(" ")] for text in stretch})
             cut = self._cut
             self._starts.append("".join([text[: text.index(" ")][cut].rjust(_WIDE) for text in stretch]))
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
-    def unread(self, pattern: Pattern) -> int:
+    def search_cost(self, pattern: Pattern) -> int:
         """The cost of a search for a pattern, in whole texts read; sixteen samples count as one text."""
-        if not (pattern.subject or pattern.predicate) or self._looked >= _PAYS * len(self._texts):
+        if not (pattern.subject or pattern.predicate) or self._spent >= _PAYS * len(self._texts):
             return 0
         left = len(self._texts) - self._known.get(pattern, (0,))[0]
         return left // _QUICK if self._key(pattern, _part(pattern))[1] else left
@@ -68,8 +70,8 @@ class Orders:
         size = len(self._texts)
         if subject is None and predicate is None:
             return iter((range(size),))
-        if self._looked < _PAYS * size:
-            return iter((self._looked_through(pattern),))
+        if self._spent < _PAYS * size:
+            return iter((self._scan(pattern),))
         if subject is not None:
             start = f"{subject} " if predicate is None else f"{subject} {predicate} "
             return self._first.between(start, size)
@@ -77,9 +79,9 @@ class Orders:
             return self._last.between(f"{predicate} ", size)
         return self._last.between(f"{predicate} {object_}", size, exactly=object_[-1] != " ")
 
-    def _looked_through(self, pattern: Pattern) -> array[int]:
+    def _scan(self, pattern: Pattern) -> array[int]:
         done, numbers = self._known.get(pattern, (0, array("I")))
-        self._looked += self.unread(pattern)
+        self._spent += self.search_cost(pattern)
         self.sample()
         part = _part(pattern)
         numbers.extend(
@@ -90,7 +92,7 @@ class Orders:
 
     def _candidates(self, pattern: Pattern, part: str, first: int) -> Iterator[int]:
         """The numbers, from ``first`` on, of the triples that may contain a part."""
-        sampled = max(first, len(self._ends) * _STRETCH)
+        unsampled = max(first, len(self._ends) * _STRETCH)
         samples, key = self._key(pattern, part)
         if key:
             for start in range(first - first % _STRETCH, len(self._ends) * _STRETCH, _STRETCH):
@@ -101,8 +103,8 @@ class Orders:
                         yield start + place // _WIDE
                     place = stretch.find(key, place + 1)
         else:
-            sampled = first
-        yield from containing(self._texts, part, sampled)
+            unsampled = first
+        yield from containing(self._texts, part, unsampled)
 
     def _key(self, pattern: Pattern, part: str) -> tuple[list[str], str]:
         """The samples to search for a part, and the part's own sample; empty if the part has none."""
@@ -118,7 +120,7 @@ def _part(pattern: Pattern) -> str:
     return f"{subject} " if predicate is None else f"{subject} {predicate} "
 
 
-def _telling(subjects: Collection[str]) -> slice:
+def _distinctive(subjects: Collection[str]) -> slice:
     """The part of a subject, counted from its end, that distinguishes most subjects."""
     cuts = [slice(-_WIDE - left, -left or None) for left in range(0, 64, _WIDE)]
     return max(cuts, key=lambda cut: len({subject[cut] for subject in subjects}))
@@ -145,7 +147,7 @@ class _Order:
         self._size = 0
 
     def between(self, start: str, size: int, *, exactly: bool = False) -> Iterator[array[int]]:
-        """The numbers below ``size`` whose text begins with ``start``, or equals it."""
+        """The numbers below ``size`` whose text begins with ``start`` or, with ``exactly``, equals it."""
         self._grow(size)
         # `\0` is the least character; `!` is the next one after the space that ends `start`
         stop = f"{start}\0" if exactly else f"{start[:-1]}!"
@@ -165,5 +167,5 @@ class _Order:
         self._size = size
 
 
-def _behind_subject(text: str) -> str:
+def _after_subject(text: str) -> str:
     return text[text.index(" ") + 1 :]

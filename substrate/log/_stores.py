@@ -17,24 +17,19 @@ from weakref import WeakSet
 
 import pyoxigraph as ox
 
-from substrate.log._columns import Columns, DeltaSequence
+from substrate.log._columns import DeltaSequence, Segment
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 from substrate.sparql.patterns import Pattern
 
-Segment = tuple[Columns, int, int]
-"""A stretch of columns: from a first place up to, not including, a last place."""
-
 _MOST = 4
 """Stores that a log and its branches keep between queries."""
-_FEWER = 8
+_CHECKS = 8
 """The number of matching triples that can be checked in the time that moving a store by one triple takes."""
-_UNREAD = 16
+_SCANS = 16
 """The number of triples that can be scanned for a match in the same time."""
 _NEAR = 512
 """The number of deltas up to which moving a store is always cheaper than filling a new one."""
-
-
 _QUADS = 1 << 16
 """Quads that a table caches for filling and moving stores: parsing a quad costs more than adding it."""
 _WORN = 8
@@ -55,9 +50,9 @@ class Stores:
 
     def reset(self) -> None:
         """Drop all stores, as a forked process must."""
-        self._free: list[_Moved] = []
+        self._free: list[_MovableStore] = []
         self._lock = Lock()
-        self._worked = 0
+        self._work = 0
 
     @contextmanager
     def at(
@@ -72,7 +67,7 @@ class Stores:
         taken = self._taken(record, position)
         try:
             store = taken.moved(record, position, standing)
-            self._worked += taken.cost
+            self._work += taken.cost
             yield store
         finally:
             with self._lock:
@@ -83,42 +78,43 @@ class Stores:
         self,
         record: DeltaSequence,
         position: int,
-        looked_at: Iterable[Pattern] | None,
+        patterns: Iterable[Pattern] | None,
         standing: Callable[[], Sequence[int]],
     ) -> ox.Store | None:
         """A store with the triples that fit some patterns after ``position`` deltas.
 
         It is ``None`` if moving or filling a whole store costs less.
         """
-        if looked_at is None:
+        if patterns is None:
             return None
         with self._lock:
-            way = min((store.distance(record, position) for store in self._free), default=position)
-        if way <= _NEAR:
+            # Without a free store, a new one must be filled, with at most a triple per delta
+            distance = min((store.distance(record, position) for store in self._free), default=position)
+        if distance <= _NEAR:
             return None
         with MEMORY:
-            if sum(map(record.triples.unread, looked_at)) > _UNREAD * way:
+            if sum(map(record.triples.search_cost, patterns)) > _SCANS * distance:
                 return None
-            fitting = [some for pattern in looked_at for some in record.triples.fitting(pattern)]
-        ever = sum(map(len, fitting))
-        if ever > _FEWER * way:
+            fitting = [numbers for pattern in patterns for numbers in record.triples.fitting(pattern)]
+        matches = sum(map(len, fitting))
+        if matches > _CHECKS * distance:
             return None
-        if ever > way // 2:
+        if matches > distance // 2:
             # Fill or move a shared store first: later queries can reuse it
-            if self._worked < len(record.triples) // 2:
+            if self._work < len(record.triples) // 2:
                 return None
             stands = set(standing())
             numbers = set().union(*map(stands.intersection, fitting))
         else:
-            numbers = record.stand(set().union(*fitting), position)
-        if len(numbers) > way:
+            numbers = record.holding_after(set().union(*fitting), position)
+        if len(numbers) > distance:
             return None
         store = ox.Store()
         store.extend(record.triples.quads(sorted(numbers), _QUADS))
         # If the store merged two triples, the part may be wrong, so the query reads the whole state
         return store if len(store) == len(numbers) else None
 
-    def _taken(self, record: DeltaSequence, position: int) -> _Moved:
+    def _taken(self, record: DeltaSequence, position: int) -> _MovableStore:
         """Take the nearest free store, or an empty one if the nearest is far and there is room.
 
         A query of the past leaves a store of the present alone if another store is free or may be made.
@@ -130,7 +126,7 @@ class Stores:
                 others = [place for place, store in enumerate(self._free) if not store.is_present]
                 best = min(others, key=costs.__getitem__, default=best)
             if best is None or (len(self._free) < _MOST and costs[best] > _NEAR + self._free[best].size // 8):
-                return _Moved()
+                return _MovableStore()
             return self._free.pop(best)
 
 
@@ -146,7 +142,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_all)
 
 
-class _Moved:
+class _MovableStore:
     """A store and the place whose state it holds: a record and a number of its deltas."""
 
     def __init__(self) -> None:
@@ -168,7 +164,7 @@ class _Moved:
         """The number of deltas between the store's place and another place."""
         if record is self._record:
             return abs(position - self._position)
-        return sum(last - first for part in self._apart(record, position) for _, first, last in part)
+        return sum(last - first for part in self._unshared(record, position) for _, first, last in part)
 
     def moved(
         self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
@@ -226,27 +222,29 @@ class _Moved:
         gone: list[int] = []
         added: list[int] = []
         seen: set[int] = set()
-        for parts, ours in zip(self._apart(record, position), (True, False), strict=True):
+        for parts, ours in zip(self._unshared(record, position), (True, False), strict=True):
             for columns, first, last in parts:
                 for number in dict.fromkeys(columns.numbers[first:last]):
-                    mine, theirs = _both(number, shared, before.triples, record.triples, ours)
+                    mine, theirs = _numbers_in_both(number, shared, before.triples, record.triples, ours)
                     if mine is not None:
                         if mine in seen:
                             continue
                         seen.add(mine)
-                    stood = mine is not None and before.stood(mine, here)
-                    stands = theirs is not None and record.stood(theirs, position)
+                    stood = mine is not None and before.holds_after(mine, here)
+                    stands = theirs is not None and record.holds_after(theirs, position)
                     if mine is not None and stood and not stands:
                         gone.append(mine)
                     elif theirs is not None and stands and not stood:
                         added.append(theirs)
         return gone, list(dict.fromkeys(added))
 
-    def _apart(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
-        return without_common(list(self._record.pieces(0, self._position)), list(record.pieces(0, position)))
+    def _unshared(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
+        return without_common(
+            list(self._record.segments(0, self._position)), list(record.segments(0, position))
+        )
 
 
-def _both(
+def _numbers_in_both(
     number: int, shared: int, here: Triples, there: Triples, ours: bool
 ) -> tuple[int | None, int | None]:
     """A triple's numbers in two tables, from its number in the first (``ours``) or in the second."""
@@ -263,6 +261,7 @@ def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], l
     The remaining segments are the same, in the same order. So a triple that no returned segment mentions
     has the same history in both records, and holds in both or in neither.
 
+    >>> from substrate.log._columns import Columns
     >>> common, own = Columns(), Columns()
     >>> other = [(common, 0, 3), (own, 0, 1), (common, 3, 9)]
     >>> left, right = without_common([(common, 0, 5), (common, 5, 9)], other)

@@ -52,7 +52,7 @@ class Triples:
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
         self._awaited: list[int] = []
-        self._sought = 0
+        self._sought = 0  # the number of texts that were searched for what is awaited
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -92,7 +92,7 @@ class Triples:
         return numbers
 
     def sample(self) -> None:
-        """Prepare for the first questions, which otherwise pay for it themselves."""
+        """Sample the table now; otherwise the first search does it and takes longer."""
         with MEMORY:
             for table, _ in self._below():
                 table._ordered().sample()
@@ -155,9 +155,9 @@ class Triples:
             # All missing quads have been made
             yield from [by_number[number] for number in chunk]  # pyright: ignore[reportReturnType]
 
-    def unread(self, pattern: Pattern) -> int:
+    def search_cost(self, pattern: Pattern) -> int:
         """The cost of a search for a pattern, in whole texts read; sixteen samples count as one text."""
-        return sum(table._ordered().unread(pattern) for table, _ in self._below())
+        return sum(table._ordered().search_cost(pattern) for table, _ in self._below())
 
     def fitting(self, pattern: Pattern) -> list[Sequence[int]]:
         """The numbers, in sequences, of all triples that fit a pattern, and perhaps of others."""
@@ -208,7 +208,7 @@ class Triples:
 def fitting(
     subject: Term | None = None,
     predicate: Term | None = None,
-    object: Term | None = None,  # RDF calls it so
+    object: Term | None = None,  # the name in RDF
 ) -> Callable[[str], bool]:
     """Make a test of whether a triple's spelling fits a pattern; ``None`` fits any term.
 

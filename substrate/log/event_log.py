@@ -93,7 +93,7 @@ class EventLog(Timeline):
         super().__init__()
         self._chain = Chain()
         self._marks: list[Chain] = [self._chain]
-        self._elder: EventLog | None = None  # the log that this one branched from
+        self._parent: EventLog | None = None  # the log that this one branched from
         self._journal: Journal | None = None
         if deltas != ():
             self.extend(deltas)
@@ -180,7 +180,7 @@ class EventLog(Timeline):
         >>> log.insert(V.ann, V.age, 7, tick=2).tick, len(log.state(2))
         (2, 1)
         """
-        return self._say(Op.INSERT, triple(subject, predicate, object), tick)
+        return self._append_change(Op.INSERT, triple(subject, predicate, object), tick)
 
     def retract(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
         """Append the retraction of a triple; arguments and errors as :meth:`insert`.
@@ -191,9 +191,9 @@ class EventLog(Timeline):
         >>> log.retract(V.ann, V.age, 7, tick=3).op.name, len(log.state(3))
         ('RETRACT', 0)
         """
-        return self._say(Op.RETRACT, triple(subject, predicate, object), tick)
+        return self._append_change(Op.RETRACT, triple(subject, predicate, object), tick)
 
-    def _say(self, op: Op, triple: Triple, tick: int | None) -> Delta:
+    def _append_change(self, op: Op, triple: Triple, tick: int | None) -> Delta:
         journal = self._journal
         # No other thread may move the last tick before this delta is appended
         with journal.lock if journal else MEMORY:
@@ -292,10 +292,10 @@ class EventLog(Timeline):
         ticks: list[int] = []
         inserts = bytearray()
         numbers: list[int] = []
-        for columns, a, b in other.pieces(start, stop):
-            ticks += columns.ticks[a:b]
-            inserts += columns.inserts[a:b]
-            numbers += columns.numbers[a:b]
+        for columns, first, last in other.segments(start, stop):
+            ticks += columns.ticks[first:last]
+            inserts += columns.inserts[first:last]
+            numbers += columns.numbers[first:last]
         self._grow(ticks, inserts, other.triples.texts(numbers))
 
     def _grow(
@@ -361,7 +361,7 @@ class EventLog(Timeline):
         branch.triples, branch.stores = Triples(self.triples), self.stores
         branch._share(self, 0, start)
         branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
-        branch._elder, branch._deferred = self, start
+        branch._parent, branch._deferred = self, start
         return branch
 
     def follow(self, parent: EventLog, start: int, stop: int) -> None:
@@ -410,9 +410,9 @@ class EventLog(Timeline):
         return chain.value
 
     def _fed_chain(self) -> Chain:
-        if self._deferred is not None and self._elder:
-            self._elder._fed_chain()
-            self._chain, self._deferred = self._elder._mark(self._deferred), None
+        if self._deferred is not None and self._parent:
+            self._parent._fed_chain()
+            self._chain, self._deferred = self._parent._mark(self._deferred), None
             self._marks = [self._chain]
         if self._chain.fed == len(self):
             return self._chain
@@ -429,8 +429,8 @@ class EventLog(Timeline):
     def _mark(self, deltas: int) -> Chain:
         """The last kept value of the chain within the first ``deltas`` deltas, here or in a parent."""
         log = self
-        while deltas < log._marks[0].fed and log._elder is not None:
-            log = log._elder
+        while deltas < log._marks[0].fed and log._parent is not None:
+            log = log._parent
         return log._marks[bisect_right(log._marks, deltas, key=attrgetter("fed")) - 1]
 
     def _keep(self, chain: Chain) -> None:
@@ -542,13 +542,14 @@ class EventLog(Timeline):
     def _open_with(self, opening: str, name: object) -> None:
         """Take the opening that a file declares: the number of deltas, and the chain's value after them."""
         deltas, _, value = opening.partition(" ")
+        first = self[0].tick if len(self) else 0
         if opening and not (
             deltas.isdecimal()
-            and int(deltas) <= self.position(self[0].tick)
+            and int(deltas) <= self.position(first)
             and self._digest_after(int(deltas)) == value
         ):
             raise LogError(
-                "its opening deltas are not as written", where=(name, f"tick {self[0].tick}"), hint=EDITED
+                "its opening deltas are not as written", where=(name, f"tick {first}"), hint=EDITED
             )
         self.opening = int(deltas or self.opening)
 
@@ -641,7 +642,7 @@ class EventLog(Timeline):
         """Write the whole log to a file at once, as gzip if the name ends in ``.gz``.
 
         Raises:
-            LogError: the file is open as a log's journal, here or elsewhere.
+            LogError: the file is open as a log's journal, here or elsewhere, or the system refuses the write.
         """
         members: list[str] = []
         room = 0

@@ -140,7 +140,10 @@ def _rows(text: str, name: str) -> Iterator[_Row]:
         # The tokens of a triple term are one term
         inside = depth > (kind == "open") or kind == "close"
         token = {"open": "<<(", "close": ")>>"}.get(kind) or _node(token)
-        row[len(row) - inside :] = [f"{row[-1]} {token}" if inside else token]
+        if inside:
+            row[-1] += f" {token}"
+        else:
+            row.append(token)
 
 
 def _node(token: str) -> str:

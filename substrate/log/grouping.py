@@ -36,31 +36,32 @@ class Placed(NamedTuple):
     delta: Delta
 
 
-def placed(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
+def parts_of(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
     """The deltas of one record among the first ``stop``, found through the log's index; empty if none."""
     for kind in KINDS:
         number = log.triples.find(text_of((node, RDF_TYPE, kind)))
         for position in log.mentions(number) if number is not None else ():
             first = Placed(position, log[position])
-            if position < stop and opened(first):
+            if position < stop and record_begun_by(first.delta):
                 return [first, *_rest(log, first, stop)]
     return []
 
 
 def _rest(log: EventLog, first: Placed, stop: int) -> Iterator[Placed]:
     for position in range(first.position + 1, stop):
-        placed = Placed(position, log[position])
-        if opened(placed) or placed.delta.tick != first.delta.tick:
+        delta = log[position]
+        if record_begun_by(delta) or delta.tick != first.delta.tick:
             return
-        yield placed
+        yield Placed(position, delta)
 
 
-def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
+def grouped_by_record(log: EventLog, start: int) -> Iterator[list[Delta]]:
     """The deltas from a position on, grouped by record."""
     group: list[Delta] = []
     for position in range(start, len(log)):
         delta = log[position]
-        inside = group and opened(group[0]) and not opened(delta) and delta.tick == group[0].tick
+        begun = group and record_begun_by(group[0])
+        inside = begun and not record_begun_by(delta) and delta.tick == group[0].tick
         if group and not inside:
             yield group
             group = []
@@ -69,9 +70,8 @@ def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
         yield group
 
 
-def opened(first: Delta | Placed) -> ox.NamedNode | None:
+def record_begun_by(delta: Delta) -> ox.NamedNode | None:
     """The record that a delta begins; ``None`` if it begins none."""
-    delta = first.delta if isinstance(first, Placed) else first
     subject, predicate, object_ = delta.triple
     begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in KINDS
     return subject if begins and isinstance(subject, ox.NamedNode) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.base.arguments import require_tick
-from substrate.base.delta import Delta, Op, Term, Triple, terms_in_words, triple_of
+from substrate.base.delta import Delta, Op, Term, Triple, triple_line, triple_of
 from substrate.base.errors import ParameterError
 from substrate.base.ntriples import quads_of, text_of
 from substrate.log._columns import DeltaSequence
@@ -64,7 +64,7 @@ class History(NamedTuple):
 
     @property
     def spans(self) -> list[Interval]:
-        """Every time that the triple came, up to the tick at which it went; that may be the same tick.
+        """An interval from each insertion of the triple to its retraction, which may be at the same tick.
 
         >>> import pyoxigraph as ox
         >>> from substrate import EventLog
@@ -79,7 +79,7 @@ class History(NamedTuple):
 
     def __repr__(self) -> str:
         spans = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
-        return f"<History: {terms_in_words(self.triple)}: {', '.join(spans) or 'never'}>"
+        return f"<History: {triple_line(self.triple)}: {', '.join(spans) or 'never'}>"
 
 
 def history(log: DeltaSequence, triple: Triple) -> History:
@@ -130,7 +130,7 @@ def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History
     bounds: list[int] = []
     holds = False
     for position in mentions:
-        tick, op = log.when(position)
+        tick, op = log.tick_and_op(position)
         if holds is (op is Op.INSERT):
             continue
         holds = not holds
@@ -197,12 +197,3 @@ def difference(a: State, b: State) -> Difference:
 
 def _spelled(texts: Iterable[str]) -> tuple[Triple, ...]:
     return tuple(map(triple_of, quads_of(sorted(texts))))
-
-
-def ordered(triples: Iterable[Triple]) -> tuple[Triple, ...]:
-    """Triples sorted by their text in N-Triples.
-
-    >>> ordered([]) == ()
-    True
-    """
-    return tuple(sorted(triples, key=text_of))

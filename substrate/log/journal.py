@@ -70,7 +70,7 @@ class Journal:
             raise
         self.lock = RLock()
         """Held by the thread that appends."""
-        self._forked = self._ended = False
+        self._forked = self._unusable = False
         # The place of the next write. A file of another size reveals a writer on another machine, which the
         # lock may not reach.
         self._end = os.lseek(self._file, 0, os.SEEK_END)
@@ -98,10 +98,10 @@ class Journal:
                 where=(self.path,),
                 hint="Save the log under another path: its copy in memory is complete",
             )
-        if self._ended:
+        if self._unusable:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
         if status.st_size != self._end:
-            self._ended = True
+            self._unusable = True
             raise LogError(
                 "another writer, which the lock did not stop, changed the file",
                 where=(self.path,),
@@ -140,8 +140,8 @@ class Journal:
             os.fsync(self._file)
             os.lseek(self._file, self._end, os.SEEK_SET)
         except OSError:
-            self._ended = True
-        return not self._ended
+            self._unusable = True
+        return not self._unusable
 
     def cut(self, offset: int) -> Path:
         """Move all bytes after ``offset`` to a file next to the log, durably; return its path."""
@@ -160,16 +160,16 @@ class Journal:
         """Release the file and its lock."""
         if self._file >= 0:
             unlock(self._file)
-            self._let_go()
+            self._close_file()
 
-    def _let_go(self) -> None:
+    def _close_file(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
     def disown(self) -> None:
         """Release the file in a forked process, so that only the opener holds the lock."""
-        self._let_go()
+        self._close_file()
         self._forked = True
         # A thread of the parent, which does not exist here, may have held the old lock
         self.lock = RLock()

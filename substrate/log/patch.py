@@ -41,7 +41,7 @@ _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
 _WHOLE = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY + b"%b" + _END
 """A transaction: its digest, the previous digest, the tick, and the lines without the final line feed."""
 _TICK = _WHOLE.index(b"%d" + _BODY) + 2 * (64 - len("%b"))
-"""The place at which the digits of the tick begin."""
+"""The place in a transaction at which the digits of the tick begin; two digests of 64 digits precede it."""
 _STRETCH = 1 << 17
 """Bytes of a file that are read, verified and parsed at a time."""
 _GUESSES = 2_000
@@ -51,7 +51,8 @@ _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
 """The first line of a log in a later format; the present format, version 1, has no version line."""
 _FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+\n)*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
 """The beginning of any program's RDF Patch."""
-_OPENINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
+# The lines with which a log's file may begin
+_BEGINNINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"
 
 
@@ -222,9 +223,9 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
     if not data.startswith(written, first) or not all(bodies):
         # After a wrong transaction all digests differ, so only the transactions before it are proven
         end = first
-        for field in zip(ids, before, ticks, bodies, strict=False):
-            transaction = _WHOLE % field
-            if not field[-1] or not data.startswith(transaction, end):
+        for *header, body_ in zip(ids, before, ticks, bodies, strict=False):
+            transaction = _WHOLE % (*header, body_)
+            if not body_ or not data.startswith(transaction, end):
                 break
             end += len(transaction)
         return _prove(data[at:end], 0, start, chain) if end > first else nothing
@@ -245,7 +246,7 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
 def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
     """Raise the error for the rest of a file, unless the rest is the beginning of a transaction."""
     text = rest.decode("utf-8", "replace")
-    if start == 0 and not any(text.startswith(opening) or opening.startswith(text) for opening in _OPENINGS):
+    if start == 0 and not any(text.startswith(line) or line.startswith(text) for line in _BEGINNINGS):
         _require_ours(text, name)
     # The rest must be the beginning of a transaction: after a TC only its line feed may follow.
     whole, _, partial = text.rpartition("\n")

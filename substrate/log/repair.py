@@ -59,7 +59,7 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
             chain, end = batch.chain, batch.end
     except LogError as error:
         why = str(error)
-    why = why or (contents.damage.why if contents.damage else "") or _tail(data, end, contents)
+    why = why or (contents.damage.why if contents.damage else "") or _cut_off(data, end, contents)
     gone = sorted({int(tick) for tick in _TICK.findall(data[end:])})
     size = path.stat().st_size
     report = Repair(chain.fed, chain.tick if chain.fed else None, chain.value, size, gone, why)
@@ -67,17 +67,17 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
         return report
     if not chain.fed:
         raise LogError("no transaction can be proven", where=(path,), hint="Restore it from a copy")
-    damaged = _kept(path)
+    damaged = _damaged_path(path)
     os.link(path, damaged)
     write_atomically(path, data[:end].decode())
     return report._replace(kept=damaged)
 
 
-def _tail(data: bytes, end: int, contents: Contents) -> str:
+def _cut_off(data: bytes, end: int, contents: Contents) -> str:
     cut = end < len(data) or (bool(contents.ends) and contents.ends[-1][1] < contents.size)
     return "the last append was cut off" if cut else ""
 
 
-def _kept(path: Path) -> Path:
+def _damaged_path(path: Path) -> Path:
     names = (path.with_name(f"{path.name}.damaged{f'-{n}' if n else ''}") for n in range(1 << 20))
     return next(name for name in names if not name.exists())

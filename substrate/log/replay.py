@@ -16,8 +16,6 @@ from substrate.log._locking import MEMORY
 from substrate.log._stores import Stores
 from substrate.log.state import Head, State
 
-__all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
-
 SPACING = 1024
 """The fewest deltas from a checkpoint to the next one that is made after it; a large state needs more."""
 
@@ -171,6 +169,7 @@ class Replay:
         if nearest - position > SPACING or position - target > SPACING + len(state):
             state._move(target, tick)
         elif target < position:
+            # To go back, retract (0) the inserted triples, then insert (1) the retracted ones
             for insert, numbers in enumerate(self.log.net(target, position)):
                 for number in numbers:
                     state._apply(insert, number)

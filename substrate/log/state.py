@@ -20,7 +20,7 @@ from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._stores import Stores
 from substrate.log._triples import Triples, fitting
-from substrate.sparql.patterns import Pattern, looked_at
+from substrate.sparql.patterns import Pattern, patterns_of
 
 _ROOM = 1024
 """The number of pending changes, beyond its number of triples, after which a state makes its store anew."""
@@ -60,10 +60,10 @@ class State:
         self._triples = log.triples
         self._set: dict[int, None] | None = None
         self._shared = shared
-        self._first: Stores | None = None
+        self._first_query: Stores | None = None  # the stores of a head, which only its first query may use
         self._store: ox.Store | None = None
-        self._distinct = True
-        self._pending: list[tuple[int, int]] = []
+        self._distinct = True  # false if the store has merged triples of equal value
+        self._pending: list[tuple[int, int]] = []  # changes of the state that its own store lacks
 
     def __repr__(self) -> str:
         return f"<State: tick {self.tick}, {counted(len(self), 'triple')}>"
@@ -88,22 +88,22 @@ class State:
         return self._set
 
     @contextmanager
-    def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:
+    def _store_for(self, patterns: Iterable[Pattern] | None) -> Iterator[ox.Store]:
         """A store to query; while the state is unchanged, this may be a shared store moved here.
 
         Args:
-            looked_at: patterns of all triples that affect the answer; ``None`` if any triple may.
+            patterns: patterns of all triples that affect the answer; ``None`` if any triple may.
         """
-        named = [pattern.text for pattern in looked_at or ()]
-        if looked_at is not None and None not in named:
+        named = [pattern.text for pattern in patterns or ()]
+        if patterns is not None and None not in named:
             # Triples that the query names are looked up one by one
             store = ox.Store()
             store.extend(quads_of(text for text in named if text and self._holds(text)))
             yield store
             return
-        if self._store is None and (stores := self._shared or self._first):
-            self._first = None
-            part = stores.part(self._log, self._position, looked_at, self._numbers)
+        if self._store is None and (stores := self._shared or self._first_query):
+            self._first_query = None
+            part = stores.part(self._log, self._position, patterns, self._numbers)
             if part is not None:
                 yield part
                 return
@@ -211,7 +211,7 @@ class State:
             SyntaxError: the query is not SPARQL.
         """
         names = {**self.prefixes, **(prefixes or {})}
-        with self._asked(looked_at(sparql, tuple(names.items()))) as store:
+        with self._store_for(patterns_of(sparql, tuple(names.items()))) as store:
             return store.query(
                 sparql,
                 prefixes=names,
@@ -265,7 +265,7 @@ class State:
         if number is None:
             return False
         if self._set is None:
-            return self._log.stood(number, self._position)
+            return self._log.holds_after(number, self._position)
         return number in self._set
 
     def texts(self) -> set[str]:
@@ -283,7 +283,7 @@ class State:
             spelled(term) if isinstance(term, ox.NamedNode | ox.Triple) else None
             for term in (subject, predicate, object)
         )
-        with self._asked([Pattern(*wanted)]) as store:
+        with self._store_for([Pattern(*wanted)]) as store:
             triples = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
         if self._distinct and all(map(self._is_own, triples)):
             return (triple for triple in triples if object is None or triple[2] == object)
@@ -346,7 +346,7 @@ class Head(State):
         self, log: DeltaSequence, tick: int, reach: Callable[[int], dict[int, None]], stores: Stores
     ) -> None:
         super().__init__(log, len(log), tick, reach)
-        self._first = stores
+        self._first_query = stores
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Refuse the change: only an append may change the head."""

@@ -13,7 +13,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.vocabulary import RDF_TYPE, SUBCLASS
 from substrate.log.state import State
-from substrate.rules.limits import Limit, whole
+from substrate.rules.limits import Limit, read_limit
 from substrate.rules.tbox import TBox
 
 Contradictions = Literal["keep", "refuse", "end", "doubt"]
@@ -90,17 +90,18 @@ class Vocabulary:
 
     def _of_classes(self, state: State, fact: Triple) -> list[Clash]:
         held = sorted(state.match(fact[0], RDF_TYPE), key=str)
-        apart = [other for other in held if self._are_disjoint(fact[2], other[2])]
-        if not apart:
+        disjoint = [other for other in held if self._are_disjoint(fact[2], other[2])]
+        if not disjoint:
             return []
-        names = ", ".join(str(other[2]) for other in apart)
-        return [Clash(apart, f"{fact[0]} is {names}, which excludes {fact[2]}", fact[2], len(apart))]
+        names = ", ".join(str(other[2]) for other in disjoint)
+        return [Clash(disjoint, f"{fact[0]} is {names}, which excludes {fact[2]}", fact[2], len(disjoint))]
 
     def _fits(self, state: State, object_: Term, kind: ox.NamedNode) -> bool:
         if kind.value.startswith(_XSD):
             if not isinstance(object_, ox.Literal):
                 return False
             given = object_.datatype.value
+            # An integer is also a decimal
             return given == kind.value or ({given, kind.value} <= _INTEGERS and given.endswith("integer"))
         if kind.value in (f"{_RDFS}Literal", f"{_RDFS}Resource"):
             return kind.value == f"{_RDFS}Resource" or isinstance(object_, ox.Literal)
@@ -138,7 +139,7 @@ class Vocabulary:
     def _limits(self) -> dict[Term, list[Limit]]:
         tbox, limits, given = self._tbox, dict[Term, list[Limit]](), list(self._tbox.limits)
         for restriction, property_, number in self._rows(_RESTRICTIONS):
-            most = whole(tbox.name, tbox.store, restriction, "a cardinality", number)
+            most = read_limit(tbox.name, tbox.store, restriction, "a cardinality", number)
             given.append(Limit(property_, most, ()))  # type: ignore[arg-type]
         for limit in sorted(given, key=lambda limit: limit.most):
             limits.setdefault(limit.property, []).append(limit)

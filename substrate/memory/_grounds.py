@@ -15,7 +15,7 @@ from substrate.base.delta import Delta, Op, Term, Triple
 from substrate.base.terms import triple
 from substrate.base.vocabulary import AWARE_OF, CONTENT, RDF_TYPE, SOURCE
 from substrate.log.event_log import EventLog
-from substrate.log.grouping import OBSERVATION, opened, placed, together
+from substrate.log.grouping import OBSERVATION, grouped_by_record, parts_of, record_begun_by
 from substrate.log.state import State
 from substrate.memory import records as rec
 from substrate.memory._clocks import Now
@@ -76,9 +76,9 @@ def _met(support: Support, places: dict[Key, list[float]]) -> bool:
     return any(support.after < place < support.before for place in places.get(support.key, ()))
 
 
-def said_by(state: State, node: Term) -> Triple | None:
+def statement_of(state: State, node: Term) -> Triple | None:
     """The triple that a record states; ``None`` if it states none."""
-    for reified in rec.told_of(state, node).get(rec.REIFIES, ()):
+    for reified in rec.describe(state, node).get(rec.REIFIES, ()):
         assert isinstance(reified, ox.Triple)
         return triple(*reified)
     return None
@@ -91,37 +91,37 @@ class Rest:
         log: the memory's log.
         state: the memory's present state.
         nodes: the records that are gone.
-        said: the triple that they state.
+        fact: the triple that they state.
         ends: whether the triple ends, as opposed to being wrong; then beliefs that rest on it remain.
     """
 
     def __init__(
-        self, log: EventLog, state: State, nodes: Iterable[Node], said: Triple, *, ends: bool = False
+        self, log: EventLog, state: State, nodes: Iterable[Node], fact: Triple, *, ends: bool = False
     ) -> None:
-        self._log, self._state, self._gone, self._said, self._ends = log, state, {*nodes}, said, ends
-        self._found: dict[Node, Triple] = {}
+        self._log, self._state, self._gone, self._fact, self._ends = log, state, {*nodes}, fact, ends
+        self._reached: dict[Node, Triple] = {}  # the records that may fall, each with its statement
 
     def lost(self) -> dict[Node, Triple]:
         """The records that lose their last ground, nearest first, each with its statement."""
-        state, queue = self._state, [self._said]
+        state, queue = self._state, [self._fact]
         while queue:
             for node in self._resting_on(queue.pop(0)):
-                fact = said_by(state, node)
-                if fact is None or node in self._gone or node in self._found or rec.is_lost(state, node):
+                fact = statement_of(state, node)
+                if fact is None or node in self._gone or node in self._reached or rec.is_lost(state, node):
                     continue
                 if not self._ends or (node, RDF_TYPE, OBSERVATION) in state:
-                    self._found[node] = fact
+                    self._reached[node] = fact
                     queue.append(fact)
-        fell = fallen([self._resting(node, fact) for node, fact in self._found.items()])
-        return {node: fact for node, fact in self._found.items() if node in fell}
+        fell = fallen([self._resting(node, fact) for node, fact in self._reached.items()])
+        return {node: fact for node, fact in self._reached.items() if node in fell}
 
     def _resting_on(self, fact: Triple) -> list[Node]:
         """The records that may fall with a fact: caused by a record of the fact, or told by its knower."""
         state, records = self._state, rec.records_of(self._state, fact)
-        if fact == self._said:
+        if fact == self._fact:
             records = list(dict.fromkeys([*sorted(self._gone, key=str), *records]))
         if any(
-            self._stays(node) and rec.told_of(state, node).keys().isdisjoint((rec.CAUSE, SOURCE))
+            self._stays(node) and rec.describe(state, node).keys().isdisjoint((rec.CAUSE, SOURCE))
             for node in records
         ):
             resting: list[Node] = []
@@ -135,14 +135,14 @@ class Rest:
 
     def _stays(self, node: Node) -> bool:
         """Tell whether a record stands and cannot fall."""
-        return node not in self._gone and node not in self._found and not rec.is_lost(self._state, node)
+        return node not in self._gone and node not in self._reached and not rec.is_lost(self._state, node)
 
     def _resting(self, node: Node, fact: Triple) -> Resting:
         state, needs = self._state, list[list[Support]]()
         causes = causes_of(state, node)
         if causes and not any(self._stands(key) for key in causes):
             needs.append([Support(key) for key in causes])
-        told = {} if self._ends else rec.told_of(state, node)
+        told = {} if self._ends else rec.describe(state, node)
         knew = known_by_teller(*(next(iter(told.get(word, ())), None) for word in (SOURCE, CONTENT)))
         place = self._place(node) if knew or fact[1] == AWARE_OF else 0
         if knew:
@@ -157,21 +157,21 @@ class Rest:
     def _stands(self, key: Key) -> bool:
         if isinstance(key, tuple):
             return any(map(self._stays, rec.records_of(self._state, key)))
-        return key not in self._gone and bool(rec.told_of(self._state, key))
+        return key not in self._gone and bool(rec.describe(self._state, key))
 
     def _only_ended(self, node: Node) -> bool:
         """Tell whether a record ended but was never withdrawn: a teller that relied on it knew the fact."""
-        gone = node in self._gone or node in self._found
-        return not gone and rec.WITHDRAWN not in rec.told_of(self._state, node)
+        gone = node in self._gone or node in self._reached
+        return not gone and rec.WITHDRAWN not in rec.describe(self._state, node)
 
     def _place(self, node: Node) -> int:
-        parts = placed(self._log, node, len(self._log)) if isinstance(node, ox.NamedNode) else []
+        parts = parts_of(self._log, node, len(self._log)) if isinstance(node, ox.NamedNode) else []
         return parts[0].position if parts else -1
 
 
 def causes_of(state: State, node: Node) -> list[Key]:
     """The statements of a record's causes; a cause without a statement, or forgotten, counts as itself."""
-    return [said_by(state, cause) or cause for cause in rec.told_of(state, node).get(rec.CAUSE, ())]
+    return [statement_of(state, cause) or cause for cause in rec.describe(state, node).get(rec.CAUSE, ())]
 
 
 def known_by_teller(teller: Term | None, content: Term | None) -> Triple | None:
@@ -190,10 +190,10 @@ class Consequences:
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
         """The parent's records from tick ``at`` on that still have their grounds."""
-        groups = list(together(parent, parent.position(at - 1)))
+        groups = list(grouped_by_record(parent, parent.position(at - 1)))
         gone = fallen(_Replayed(branch, parent, at).records(groups)) - {None}
         for deltas in groups:
-            if not gone or opened(deltas[0]) not in gone:
+            if not gone or record_begun_by(deltas[0]) not in gone:
                 yield from (delta for delta in deltas if delta.triple[0] not in gone)
 
 
@@ -201,17 +201,20 @@ class _Replayed:
     """The records of a log from a tick on, with their needs in a branch that differs from the log."""
 
     def __init__(self, branch: EventLog, parent: EventLog, at: int) -> None:
-        self._before, self._first = parent.state(at - 1), branch.state()
+        # The states before the intervention, and after it in the branch
+        self._before, self._start = parent.state(at - 1), branch.state()
         own = branch[parent.position(at - 1) :]
-        self._taken = {delta.triple for delta in own if delta.op is Op.RETRACT} - {*self._first}
+        self._removed = {delta.triple for delta in own if delta.op is Op.RETRACT} - {*self._start}
+        # By triple: its last change, and the place of its last retraction. By record: its statement, with the
+        # place at which that was last retracted before it
         self._changed: dict[Triple, Op] = {}
         self._ended: dict[Triple, int] = {}
-        self._said: dict[Term, tuple[Triple | None, float]] = {}
+        self._stated: dict[Term, tuple[Triple | None, float]] = {}
 
     def records(self, groups: Iterable[list[Delta]]) -> Iterator[Resting]:
         """Each group of deltas as a record that may fall."""
         for place, deltas in enumerate(groups):
-            node = opened(deltas[0])
+            node = record_begun_by(deltas[0])
             words = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
             reified = dict(words).get(rec.REIFIES)
             fact = triple(*reified) if isinstance(reified, ox.Triple) else None
@@ -221,7 +224,7 @@ class _Replayed:
                 if delta.op is Op.RETRACT:
                     self._ended[delta.triple] = place
             if node:
-                self._said[node] = fact, self._ended.get(fact, -ALWAYS) if fact else -ALWAYS
+                self._stated[node] = fact, self._ended.get(fact, -ALWAYS) if fact else -ALWAYS
             keys: list[Key] = [node] if node else [d.triple for d in deltas if d.op is Op.INSERT]
             yield Resting(node, place, [*keys, fact] if fact else keys, needs)
 
@@ -231,9 +234,11 @@ class _Replayed:
             [object_ for word, object_ in words if word == which] for which in (rec.CAUSE, rec.ABOUT)
         )
         needs: list[list[Support]] = []
-        if all(cause in self._said or said_by(self._before, cause) in self._taken for cause in causes):
+        if all(
+            cause in self._stated or statement_of(self._before, cause) in self._removed for cause in causes
+        ):
             needs.append([self._support(cause) for cause in causes])
-        if all(node in self._said for node in about):
+        if all(node in self._stated for node in about):
             needs.append([Support(node) for node in about])
         knew = known_by_teller(*(dict(words).get(word) for word in (SOURCE, CONTENT)))
         if knew and (self._changed[knew] is Op.INSERT if knew in self._changed else knew in self._before):
@@ -241,12 +246,12 @@ class _Replayed:
         return [need for need in needs if need and not any(map(self._is_met, need))]
 
     def _support(self, cause: Term) -> Support:
-        fact, after = self._said.get(cause) or (said_by(self._before, cause), -ALWAYS)
+        fact, after = self._stated.get(cause) or (statement_of(self._before, cause), -ALWAYS)
         return Support(fact or cause, after)
 
     def _is_met(self, support: Support) -> bool:
         key = support.key
-        return support.after == -ALWAYS and isinstance(key, tuple) and key in self._first
+        return support.after == -ALWAYS and isinstance(key, tuple) and key in self._start
 
 
 def unsure_of(state: State, lost: Mapping[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
@@ -264,7 +269,7 @@ def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node
     changes: Changes = []
     for node, fact in lost.items():
         changes.append((Op.INSERT, (node, rec.DOUBTED if node in unsure else rec.WITHDRAWN, by)))
-        if node not in unsure and not _said_by_others(state, fact, lost):
+        if node not in unsure and not _stated_by_others(state, fact, lost):
             changes.append((Op.RETRACT, fact))
     return changes
 
@@ -284,7 +289,7 @@ def ended(
             continue  # the record's clock is a time, and no time is known
         end = max(at, first)
         changes += now.ended(state, node, end)
-        if not now.before(end) and not _said_by_others(state, fact, lost):
+        if not now.before(end) and not _stated_by_others(state, fact, lost):
             changes.append((Op.RETRACT, fact))
     return changes
 
@@ -305,7 +310,7 @@ def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> Changes:
     return changes
 
 
-def _said_by_others(state: State, fact: Triple, lost: Collection[Node]) -> bool:
+def _stated_by_others(state: State, fact: Triple, lost: Collection[Node]) -> bool:
     return any(
         record not in lost and not rec.is_lost(state, record) for record in rec.records_of(state, fact)
     )

@@ -11,21 +11,21 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.ask.tellings import Heard
+from substrate.ask.tellings import FactIndex
 from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.ntriples import quads_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.replay import State
+from substrate.log.state import State
 from substrate.memory import records as rec
 from substrate.memory.records import Moment, Node
 from substrate.sparql.patterns import Pattern
 
 _REIFIES = str(rec.REIFIES)
-_TOLD = [str(told) for told in (rec.FROM, rec.UNTIL, rec.TIME, rec.AWAITS, rec.WITHDRAWN)]
+_TIMING = [str(word) for word in (rec.FROM, rec.UNTIL, rec.TIME, rec.AWAITS, rec.WITHDRAWN)]
 
 
-class Index(Heard):
+class Index(FactIndex):
     """A memory's index: answers its questions from its log's table of triples.
 
     Args:
@@ -40,13 +40,13 @@ class Index(Heard):
         return self._standing(stop, Pattern(thing, None, None), Pattern(None, _REIFIES, f"<<( {thing} "))
 
     def _standing(self, stop: int, *patterns: Pattern) -> list[str]:
-        some = self._fitting(*patterns)
-        standing = self._log.stand(some, stop)
-        return [text for number, text in some.items() if number in standing]
+        fitting_texts = self._fitting(*patterns)
+        standing = self._log.holding_after(fitting_texts, stop)
+        return [text for number, text in fitting_texts.items() if number in standing]
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that announce a later beginning or end."""
-        standing = self._log.stand(self._log.triples.awaited(), stop)
+        standing = self._log.holding_after(self._log.triples.awaited(), stop)
         triples = map(triple_of, self._log.triples.quads(sorted(standing)))
         return sorted(triples, key=lambda part: (str(part[2]), str(part[0])))
 
@@ -57,16 +57,16 @@ class Index(Heard):
         moment's own clock count. A record without a first time holds from its recorded time of writing, if
         any.
         """
-        return {fact for fact, bounds in self.saying(stop, thing) if bounds.hold(at)}
+        return {fact for fact, bounds in self.stated(stop, thing) if bounds.hold(at)}
 
-    def saying(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
+    def stated(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
         """The triples, of one thing or of all, that the records after ``stop`` deltas state. This leaves out
         withdrawn records, and triples that do not hold although no record ended them.
         """
         told: dict[str, list[str]] = {}
         if thing is None:
             about = self._standing(stop, Pattern(None, _REIFIES, None))
-            for text in self._standing(stop, *(Pattern(None, word, None) for word in _TOLD)):
+            for text in self._standing(stop, *(Pattern(None, word, None) for word in _TIMING)):
                 told.setdefault(text.partition(" ")[0], []).append(text)
         else:
             about = self.about(thing, stop)
@@ -78,12 +78,12 @@ class Index(Heard):
                     of_node = self._standing(stop, Pattern(node, None, None))
                     told[node] = [text for text in of_node if text.startswith(f"{node} ")]
                 bounds = _bounds(told.get(node, ()))
-                if not bounds.withdrawn and (bounds.ended or self._stands(fact, stop)):
+                if not bounds.withdrawn and (bounds.ended or self._holds_after(fact, stop)):
                     yield fact, bounds
 
-    def _stands(self, fact: str, stop: int) -> bool:
+    def _holds_after(self, fact: str, stop: int) -> bool:
         number = self._log.triples.find(fact)
-        return number is not None and self._log.stood(number, stop)
+        return number is not None and self._log.holds_after(number, stop)
 
     def state(self, stop: int, tick: int) -> Partial:
         """The state of a tick, after ``stop`` deltas."""
@@ -112,19 +112,19 @@ class Bounds(NamedTuple):
 
 def _bounds(about: Iterable[str]) -> Bounds:
     """Read the bounds of a record from the triples about it."""
-    bounds: dict[str, list[Moment | None]] = {told: [] for told in _TOLD}
+    bounds: dict[str, list[Moment | None]] = {word: [] for word in _TIMING}
     for text in about:
         _, predicate, bound = text.split(" ", 2)
         if predicate in bounds:
             bounds[predicate].append(_moment(bound))
-    first, last, written = ([moment for moment in bounds[told] if moment is not None] for told in _TOLD[:3])
-    waiting, withdrawn = (bool(bounds[told]) for told in _TOLD[3:])
+    first, last, written = ([moment for moment in bounds[word] if moment is not None] for word in _TIMING[:3])
+    waiting, withdrawn = (bool(bounds[word]) for word in _TIMING[3:])
     return Bounds(first, last, written, bool(last) or waiting, withdrawn)
 
 
 @lru_cache(4096)
 def _moment(text: str) -> Moment | None:
-    return rec.when(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
+    return rec.moment_of(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
 
 
 class Partial(State):
@@ -155,7 +155,7 @@ class Partial(State):
     def match(
         self, subject: Node | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None
     ) -> Iterator[Triple]:
-        """See :class:`substrate.log.replay.State`."""
+        """See :class:`substrate.log.state.State`."""
         thing = subject
         if thing is None and predicate == rec.REIFIES and isinstance(object, ox.Triple) and self._shared:
             thing = object.subject

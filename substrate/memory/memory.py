@@ -43,11 +43,11 @@ from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import Conflict, Side, merge
 from substrate.log.event_log import Delta, EventLog, Op, Triple
-from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, KINDS, OBSERVATION, Placed, placed
+from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, KINDS, OBSERVATION, Placed, parts_of
 from substrate.log.history import Difference, difference
-from substrate.log.replay import State
+from substrate.log.state import State
 from substrate.memory import records as rec
-from substrate.memory._clocks import Ahead, HybridClock, Now, by_time
+from substrate.memory._clocks import HybridClock, Now, Schedule, by_time
 from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
 from substrate.memory._grounds import (
     Changes,
@@ -68,15 +68,15 @@ Meta = list[tuple[ox.NamedNode, Term]]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _alone(write: F) -> F:
+def _one_at_a_time(write: F) -> F:
     """Let only one thread at a time call a method that reads and then writes."""
 
     @wraps(write)
-    def taken(self: Memory, *given: Any, **named: Any) -> Any:
-        with self._turn:
-            return write(self, *given, **named)
+    def locked(self: Memory, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return write(self, *args, **kwargs)
 
-    return cast(F, taken)
+    return cast(F, locked)
 
 
 class Memory:
@@ -128,13 +128,13 @@ class Memory:
         self._clock = None if clock is None else HybridClock(self.log, clock)
         self._contradictions: Contradictions = contradictions
         self._vocabulary = Vocabulary(self.tbox)
-        self._turn = threading.RLock()
-        self._ahead = Ahead(self.log)
+        self._lock = threading.RLock()
+        self._schedule = Schedule(self.log)
         self.log.triples.sample()
 
     # Remembering
 
-    @_alone
+    @_one_at_a_time
     def observe(
         self,
         subject: Value,
@@ -173,21 +173,21 @@ class Memory:
             if valid_until is None
             else _after(first, rec.moment(valid_until, "valid_until"), "valid_until")
         )
-        stands, ahead = now.standing(first, last)
+        holds, ahead = now.status(first, last)
         bounds = ((rec.FROM, first), (rec.UNTIL, last), (rec.AWAITS, ahead))
         about = [(rec.REIFIES, ox.Triple(*fact)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
         self._come_due(now)
-        changes, clashes = [(Op.INSERT, fact)] if stands else [], list[Clash]()
-        if stands and self._contradictions != "keep":
+        changes, clashes = [(Op.INSERT, fact)] if holds else [], list[Clash]()
+        if holds and self._contradictions != "keep":
             clashes = self._vocabulary.clashes(self.log.state(), fact)
         if self._contradictions == "doubt":
             state = self.log.state()
             return self._write(OBSERVATION, now, about, changes, lambda node: doubts(state, node, clashes))
         for clash in clashes:
-            changes = self._settle(clash, first, now, written) + changes
+            changes = self._resolve(clash, first, now, written) + changes
         return self._write(OBSERVATION, now, about, changes)
 
-    @_alone
+    @_one_at_a_time
     def observe_many(
         self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
     ) -> list[Record]:
@@ -210,7 +210,7 @@ class Memory:
             else:
                 draft = self._like(self.log.branch(start, self.log.descent))
                 records = [draft.observe(*fact, **written) for fact in triples]
-                deltas = (Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:])
+                deltas = (Spelled(tick, op, text_of(fact)) for tick, op, fact in draft.log[start:])
             if len(self.log) == start:  # nobody has written meanwhile
                 self.log.extend_spelled(deltas)
                 return records
@@ -221,7 +221,7 @@ class Memory:
             return False
         now, *_ = self._begin(written)
         last = now.tick + (0 if written.get("tick") is not None else len(facts))
-        return not self._ahead.come(Now(last, now.time))
+        return not self._schedule.reached(Now(last, now.time))
 
     def _spelled(self, facts: list[Triple], written: Written) -> tuple[Iterable[Spelled], list[Record]]:
         """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
@@ -242,7 +242,7 @@ class Memory:
             place, tick = place + len(lines), tick + step
         return map(Spelled, ticks, repeat(Op.INSERT), texts), records
 
-    def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
+    def _resolve(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
         """End the contradicted facts or refuse; return the retractions of triples without a record."""
         if self._contradictions == "refuse" or not clash.others:
             hint = "End or forget it first, or open the memory with contradictions='end'"
@@ -262,7 +262,7 @@ class Memory:
                 left.append((Op.RETRACT, other))
         return left
 
-    @_alone
+    @_one_at_a_time
     def believe(
         self, agent: Node, fact: Value, *, told_by: Node | None = None, **written: Unpack[Written]
     ) -> Record:
@@ -289,7 +289,7 @@ class Memory:
         self._come_due(now)
         return self._write(BELIEF, now, about + meta, [(Op.INSERT, belief)])
 
-    @_alone
+    @_one_at_a_time
     def end(
         self,
         subject: Value,
@@ -335,7 +335,7 @@ class Memory:
         changes = ended(state, lost, unsure, now, ends)
         return changes, lambda by: [(Op.INSERT, (node, rec.DOUBTED, by)) for node in doubted]
 
-    @_alone
+    @_one_at_a_time
     def forget(self, subject: Value, predicate: Value, object: Value, **written: Unpack[Written]) -> Record:
         """Forget a fact: the triple and its records leave the state, but not the log.
 
@@ -392,8 +392,8 @@ class Memory:
         """
         fact, state = triple(subject, predicate, object), self.log.state()
         lost = Rest(self.log, state, rec.records_of(state, fact), fact).lost()
-        parts = ((node, self._part(node, state)) for node in lost)
-        return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
+        deltas = ((node, self._parts(node, state)) for node in lost)
+        return tuple(self._ground(node, parts, state) for node, parts in deltas if parts)  # type: ignore[arg-type]
 
     def _end_of(self, state: State, node: Node, at: Moment | None, now: Now) -> Moment:
         """A record's end, by the clock of its beginning."""
@@ -435,15 +435,15 @@ class Memory:
     def _come_due(self, now: Now) -> None:
         """Begin and end the facts whose moment has come, each in its own record."""
         time: Meta = [] if now.time is None else [(rec.TIME, term(now.time))]
-        for part in self._ahead.come(now):
+        for awaited in self._schedule.reached(now):
             state = self.log.state()
-            for due in now.due(state, [part]):  # empty if an earlier change has settled it
+            for due in now.due(state, [awaited]):  # empty if an earlier change has settled it
                 about = [(rec.ABOUT, due.node), *time]
                 if due.begins:
                     self._write(BEGINNING, now, about, due.changes)
                     continue
                 ends = rec.moments(state, due.node, rec.UNTIL)
-                more, doubted = self._ending(state, [due.node], due.said, now, ends)
+                more, doubted = self._ending(state, [due.node], due.fact, now, ends)
                 self._write(ENDING, now, about, due.changes + more, doubted)
 
     def _write(
@@ -455,13 +455,13 @@ class Memory:
         marks: Callable[[ox.NamedNode], Changes] | None = None,
     ) -> Record:
         """Write a record; ``marks`` returns the changes that mention its node."""
-        told = [f"{op.value} {ox.Triple(*part)}" for op, part in changes]
-        node = _node(self.log.digest, now.tick, kind, [f"{p} {o}" for p, o in about], told)
+        lines = [f"{op.value} {ox.Triple(*fact)}" for op, fact in changes]
+        node = _node(self.log.digest, now.tick, kind, [f"{p} {o}" for p, o in about], lines)
         description = [(Op.INSERT, (node, p, o)) for p, o in ((RDF_TYPE, kind), *about)]
         written = [*description, *changes, *(marks(node) if marks else ())]
         start = len(self.log)
-        self.log.extend([Delta(now.tick, op, part) for op, part in written])
-        self._ahead.follow(start, written)
+        self.log.extend([Delta(now.tick, op, fact) for op, fact in written])
+        self._schedule.follow(start, written)
         return Record(node, now.tick, tuple(range(start, len(self.log))))
 
     # Recalling
@@ -492,12 +492,12 @@ class Memory:
         if about is None:
             now = Now(state.tick, None if tick is not None or self._clock is None else self._clock.now())
             ahead = (
-                self._ahead.come(now)
+                self._schedule.reached(now)
                 if state.tick >= self.log.last_tick
                 else self._index.waiting(self.log.position(state.tick))
             )
-            for op, part in [change for due in now.due(state, ahead) for change in due.changes]:
-                state.apply(op, ox.Quad(*part))  # this call owns the state
+            for op, fact in [change for due in now.due(state, ahead) for change in due.changes]:
+                state.apply(op, ox.Quad(*fact))  # this call owns the state
             return state
         about = rec.moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
@@ -541,16 +541,16 @@ class Memory:
         queue: list[Term] = list(rec.records_of(state, triple(subject, predicate, object)))
         while queue:
             node = queue.pop(0)
-            if isinstance(node, ox.NamedNode) and node not in grounds and (part := self._part(node, state)):
-                grounds[node] = self._ground(node, part, state)
-                queue = self._causes(node, part, state) + queue
+            if isinstance(node, ox.NamedNode) and node not in grounds and (parts := self._parts(node, state)):
+                grounds[node] = self._ground(node, parts, state)
+                queue = self._causes(node, parts, state) + queue
         return tuple(grounds.values())
 
-    def _part(self, node: Term, state: State) -> list[Placed]:
+    def _parts(self, node: Term, state: State) -> list[Placed]:
         """The deltas of a record up to a state's tick."""
         if not isinstance(node, ox.NamedNode):
             return []
-        return placed(self.log, node, self.log.position(state.tick))
+        return parts_of(self.log, node, self.log.position(state.tick))
 
     def forgotten(self, tick: int | None = None) -> list[Ground]:
         """List the records of forgettings; ``said`` is the forgotten fact."""
@@ -563,36 +563,36 @@ class Memory:
     def _grounds(self, state: State, predicate: ox.NamedNode, object: Term | None = None) -> list[Ground]:
         """The records that have a property in a state, in the order of the log."""
         nodes = {node for node, *_ in state.match(None, predicate, object) if isinstance(node, ox.NamedNode)}
-        grounds = [self._ground(node, part, state) for node in nodes if (part := self._part(node, state))]
+        grounds = [self._ground(node, parts, state) for node in nodes if (parts := self._parts(node, state))]
         return sorted(grounds, key=lambda ground: ground.positions)
 
-    def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
-        about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
+    def _causes(self, node: ox.NamedNode, parts: list[Placed], state: State) -> list[Term]:
+        about = [delta.triple[1:] for _, delta in parts if delta.triple[0] == node]
         causes = [cause for predicate, cause in about if predicate == rec.CAUSE]
         causes += sorted(
-            (cause for cause in rec.told_of(state, node).get(rec.CAUSE, ()) if cause not in causes), key=str
+            (cause for cause in rec.describe(state, node).get(rec.CAUSE, ()) if cause not in causes), key=str
         )
         words = dict(about)
         teller = words.get(SOURCE)
         if isinstance(teller, Node):
-            then = self._state(part[0].delta.tick)
+            then = self._state(parts[0].delta.tick)
             causes += rec.records_of(then, (teller, AWARE_OF, words[CONTENT]))
         return causes
 
-    def _ground(self, node: ox.NamedNode, part: list[Placed], state: State) -> Ground:
+    def _ground(self, node: ox.NamedNode, parts: list[Placed], state: State) -> Ground:
         about: dict[ox.NamedNode, Term] = {}
-        for _, delta in part:
+        for _, delta in parts:
             if delta.triple[0] == node:
                 about.setdefault(delta.triple[1], delta.triple[2])
         reified = about.get(rec.REIFIES)
-        fact = part[-1].delta.triple
+        fact = parts[-1].delta.triple
         if isinstance(reified, ox.Triple):
             fact = triple(reified.subject, reified.predicate, reified.object)
-        tick, positions = part[0].delta.tick, tuple(position for position, _ in part)
+        tick, positions = parts[0].delta.tick, tuple(position for position, _ in parts)
         time, first, last = (
-            rec.when(about[p]) if p in about else None for p in (rec.TIME, rec.FROM, rec.UNTIL)
+            rec.moment_of(about[p]) if p in about else None for p in (rec.TIME, rec.FROM, rec.UNTIL)
         )
-        kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
+        kind = next(delta.triple[2] for _, delta in parts if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(rec.AUTHOR), about.get(rec.PRIMARY)
         lost = rec.is_lost(state, node, fact)
@@ -655,10 +655,10 @@ class Memory:
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
         >>> _ = memory.believe(V.isabella, V.party)
-        >>> one, two = memory.imagine(1), memory.imagine(1)
-        >>> _ = one.believe(V.sam, V.party, told_by=V.isabella)
-        >>> _ = two.believe(V.jennifer, V.party, told_by=V.isabella)
-        >>> [who.value for who in one.merge(two).who_knew(V.party)]
+        >>> left, right = memory.imagine(1), memory.imagine(1)
+        >>> _ = left.believe(V.sam, V.party, told_by=V.isabella)
+        >>> _ = right.believe(V.jennifer, V.party, told_by=V.isabella)
+        >>> [who.value for who in left.merge(right).who_knew(V.party)]
         ['urn:v:isabella', 'urn:v:jennifer', 'urn:v:sam']
         """
         words = {*self.tbox.functional, *functional, rec.FROM, rec.UNTIL}

@@ -16,7 +16,7 @@ from substrate.base.terms import Value, value
 from substrate.base.times import read_instant
 from substrate.base.vocabulary import AWAITS as AWAITS
 from substrate.base.vocabulary import NAMESPACE
-from substrate.log.replay import State
+from substrate.log.state import State
 
 PREFIX = f"{NAMESPACE}record:"
 """A record's name is this prefix and a hash of the earlier log and of the record's content."""
@@ -71,12 +71,12 @@ def moment(given: object, where: str) -> Moment:
     raise ParameterError(what, where=(where,), hint=hint)
 
 
-def when(bound: Term) -> Moment | None:
+def moment_of(bound: Term) -> Moment | None:
     """Read a bound in a log as a moment; ``None`` if it is not a moment, such as a time without a zone.
 
     A time that Python cannot hold keeps its text and its place (:mod:`substrate.base.times`).
 
-    >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
+    >>> print(moment_of(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
     2017-01-01 00:00:00+00:00
     """
     try:
@@ -89,7 +89,7 @@ def when(bound: Term) -> Moment | None:
 
 def moments(state: State, node: Node, which: ox.NamedNode) -> list[Moment]:
     """The moments that a record gives for one of its bounds."""
-    return [bound for *_, given in state.match(node, which) if (bound := when(given)) is not None]
+    return [bound for *_, given in state.match(node, which) if (bound := moment_of(given)) is not None]
 
 
 def same_clock(bound: object, other: object) -> bool:
@@ -153,23 +153,23 @@ def is_record(node: Term) -> bool:
     return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
 
 
-def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
+def describe(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
     """All properties of a record in a state, read in one query."""
-    words: dict[ox.NamedNode, list[Term]] = {}
-    for _, word, term in state.match(node) if isinstance(node, Node) else ():
-        words.setdefault(word, []).append(term)
-    return words
+    properties: dict[ox.NamedNode, list[Term]] = {}
+    for _, predicate, term in state.match(node) if isinstance(node, Node) else ():
+        properties.setdefault(predicate, []).append(term)
+    return properties
 
 
 def is_lost(state: State, node: Node, fact: Triple | None = None) -> bool:
     """Tell whether a record is withdrawn or ended; given its fact, also whether it is forgotten."""
-    told = told_of(state, node)
-    return WITHDRAWN in told or (UNTIL in told and AWAITS not in told) or (fact is not None and not told)
+    has = describe(state, node)
+    return WITHDRAWN in has or (UNTIL in has and AWAITS not in has) or (fact is not None and not has)
 
 
 def is_doubted(state: State, node: Node) -> bool:
     """Tell whether a record has a reason for doubt that is not itself lost."""
-    against = told_of(state, node).get(DOUBTED, ())
+    against = describe(state, node).get(DOUBTED, ())
     return any(
         not is_record(reason) or (any(state.match(reason)) and not is_lost(state, reason))  # type: ignore[arg-type]
         for reason in against

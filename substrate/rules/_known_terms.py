@@ -22,7 +22,7 @@ CORE_TERMS = frozenset(
     | {NAMESPACE + name for name in ("tick", *_OF_LOGS)}
 )
 """The terms that the core knows: its own, and some of RDF and RDFS."""
-_OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
+_CORE_TERM = re.compile(rf"{NAMESPACE}[^:/#]+$")
 _SHACL = terms((files("substrate.rules") / "shacl_terms.txt").read_text("utf-8"))
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
 _TARGET, _SELECT = sh("target"), sh("select")
@@ -52,34 +52,34 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
                 raise TBoxError(error.what, where=error.where, hint=error.hint) from error
     _require_shacl(name, quads, named)
     # A TBox may use its own namespace as its name: urn:substrate:village.
-    own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
-    for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
+    allowed = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
+    for unknown in sorted(iri for iri in named if _CORE_TERM.match(iri) and iri not in allowed):
         known = {term.removeprefix(NAMESPACE) for term in CORE_TERMS if term.startswith(NAMESPACE)}
         what = f"the core has no term {unknown.removeprefix(NAMESPACE)!r}"
-        # Properties first, as their names begin small.
+        # Properties first: their names begin with a lower-case letter
         hint = f"Use one of {', '.join(sorted(known - _OF_LOGS, key=str.swapcase))}"
         raise TBoxError(what, where=(name,), hint=hint)
 
 
 def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None:
-    """Refuse what SHACL does not know, or would count as satisfied without a check."""
+    """Refuse terms that SHACL does not know, and constraints that would hold without a check."""
     words = {iri.removeprefix(SHACL) for iri in named if iri.startswith(SHACL)} - {""}
     words = {word for word in words if word.startswith("JS") or not word.endswith("ConstraintComponent")}
     faulty = {sh(word): f"SHACL has no term sh:{word} here" for word in words if sh(word) not in _SHACL}
-    aims = {quad.object for quad in quads if quad.predicate == _TARGET}
-    checking = aims | {quad.object for quad in quads if quad.predicate in _CHECKING} - deactivated(quads)
+    targeted = {quad.object for quad in quads if quad.predicate == _TARGET}
+    checking = targeted | {quad.object for quad in quads if quad.predicate in _CHECKING} - deactivated(quads)
     for quad in quads:
         what = next((faulty[term] for term in quad.triple if term in faulty), "") if faulty else ""
         hint = "Correct the shape; constraints in JavaScript are not checked"
         if quad.predicate == _SELECT and quad.subject in checking:
             query = quad.object.value if isinstance(quad.object, ox.Literal) else ""
-            if not _gives_this(query, quad.subject in aims):
+            if not _gives_this(query, quad.subject in targeted):
                 what, hint = "its query does not give $this, so it could not fail", "Write SELECT $this …"
         if what:
             raise TBoxError(what, where=(name, f"shape {owner(quads, quad.subject)}"), hint=hint)
 
 
-def _gives_this(query: str, aims: bool) -> bool:
+def _gives_this(query: str, is_target: bool) -> bool:
     """Tell whether each SELECT of a query projects ``$this``, as SHACL asks (sections 5.3.1 and A); for a
     target, the first SELECT.
     """
@@ -91,7 +91,7 @@ def _gives_this(query: str, aims: bool) -> bool:
         text = innermost.sub("", text)
     selects = re.findall(r"\bSELECT\b(.*?)(?:\bWHERE\b|\{)", text, re.IGNORECASE)
     return bool(selects) and all(
-        this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if aims else selects)
+        this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if is_target else selects)
     )
 
 

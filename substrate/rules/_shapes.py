@@ -13,7 +13,7 @@ import pyoxigraph as ox
 
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 
 if TYPE_CHECKING:
     import rdflib
@@ -72,10 +72,10 @@ def results(data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term]
 
     def read(result: Node) -> Result:
         properties = (SH.focusNode, SH.value, SH.resultPath, SH.resultMessage, SH.sourceConstraintComponent)
-        focus, value, path, message, component = (report.value(result, each) for each in properties)
+        focus, value, path, message, component = (report.value(result, word) for word in properties)
         inverse = report.value(path, SH.inversePath) if isinstance(path, BNode) else None
-        way = inverse or path
-        named = ox.NamedNode(str(way)) if isinstance(way, URIRef) else None
+        predicate = inverse or path
+        named = ox.NamedNode(str(predicate)) if isinstance(predicate, URIRef) else None
         ends = [terms.get(term) if term is not None else None for term in (focus, value)]
         # A node of the shapes, such as a target, may not be in the graph
         texts = [
@@ -107,7 +107,7 @@ def results(data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term]
 
 
 def _checked(data: rdflib.Graph, shapes: rdflib.Graph, **only: Any) -> Any:
-    pyshacl, errors = needed("pyshacl"), needed("pyshacl.errors")
+    pyshacl, errors = import_extra("pyshacl"), import_extra("pyshacl.errors")
     with warnings.catch_warnings():
         warnings.simplefilter("error", errors.ShapeRecursionWarning)
         conforms, report, _ = pyshacl.validate(

@@ -70,8 +70,8 @@ def settle(
         tbox: the source of subclasses.
         state: the state, owned by the caller.
         tick: the value of ``$tick``.
-        rounds: the number of rounds after which the rules count as never settling; a recurring state is an
-            error at once.
+        rounds: the number of rounds after which the rules count as never settling; a state that recurs is
+            an error earlier.
 
     Returns:
         The changes of each rule, in order.
@@ -156,9 +156,9 @@ class RuleEmitter:
         store, state = ox.Store(), branch.state(at)
         store.extend(ox.Quad(*triple) for triple in state)
         quads = [ox.Quad(*delta.triple) for delta in applied]
-        come = (quad for quad in quads if quad in store)
+        inserted = (quad for quad in quads if quad in store)
         faults = broken(self.tbox, store, quads, before, lambda: state, len(store) == len(state))
-        if wrong := [*misplaced(self.tbox, store, come), *faults]:
+        if wrong := [*misplaced(self.tbox, store, inserted), *faults]:
             hint = "Change what the TBox allows, or give check=False"
             raise InterventionError("; ".join(wrong[:5]), where=(self.tbox.name, f"tick {at}"), hint=hint)
 
@@ -230,7 +230,7 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     return log
 
 
-class _Applied:
+class _CachedRule:
     """A rule with its queries' cached result, valid until a change in a triple they read."""
 
     def __init__(self, rule: Rule) -> None:
@@ -278,8 +278,8 @@ class _Settler:
         self._store = ox.Store()
         self._store.extend(self._standing.values())
         self._merges = len(self._store) < len(self._standing)
-        self._rules = [_Applied(rule) for rule in rules]
-        self._watching: dict[str | None, list[tuple[str | None, _Applied]]] = {}
+        self._rules = [_CachedRule(rule) for rule in rules]
+        self._watching: dict[str | None, list[tuple[str | None, _CachedRule]]] = {}
         for applied in self._rules:
             for predicate, object_ in watched(applied.rule, tbox):
                 self._watching.setdefault(predicate, []).append((object_, applied))
@@ -300,7 +300,7 @@ class _Settler:
                 standing |= {str(quad): quad} if op is Op.RETRACT else {}
             return map(triple_of, standing.values())
 
-        store = self._asked()
+        store = self._current_store()
         return broken(
             self._tbox,
             store,
@@ -312,10 +312,10 @@ class _Settler:
 
     def _apply(self, op: Op, text: str, quad: ox.Quad) -> bool:
         """Change the state by one operation; return True if it made a difference."""
-        came = op is Op.INSERT
-        if (text in self._standing) is came:
+        inserts = op is Op.INSERT
+        if (text in self._standing) is inserts:
             return False
-        if came:
+        if inserts:
             # A store merges two triples that spell the same value, and would retract them together. So after
             # the first such pair it is filled anew for each query
             self._merges = self._merges or quad in self._store
@@ -330,7 +330,7 @@ class _Settler:
                 applied.stale = applied.stale or wanted in (None, object_)
         return True
 
-    def _asked(self) -> ox.Store:
+    def _current_store(self) -> ox.Store:
         if self._merges:
             self._store = ox.Store()
             self._store.extend(self._standing.values())
@@ -338,14 +338,14 @@ class _Settler:
 
     def settle(self, tick: int, rounds: int) -> Iterator[Firing]:
         """The rules' changes at a tick, in order; errors as :func:`settle`."""
-        net: set[str] = set()
+        net: set[str] = set()  # the triples in which the state differs from the tick's first state
         seen, power, age = frozenset(net), 1, 0
         firing: set[str] = set()
         for _ in range(rounds):
             firing.clear()
             for applied in self._rules:
                 name = applied.rule.name
-                for op, text, quad in applied.changes(self._tbox, self._asked, tick):
+                for op, text, quad in applied.changes(self._tbox, self._current_store, tick):
                     if self._apply(op, text, quad):
                         net ^= {text}
                         firing.add(name)

@@ -23,7 +23,7 @@ SELECT DISTINCT ?root ?property ?most ?shape {
 
 
 class Limit(NamedTuple):
-    """The most objects that a property has at a time, for the subjects of a target; else for all subjects."""
+    """The most objects that a property has at a time, for the targets; without targets, for all subjects."""
 
     property: ox.NamedNode
     most: int
@@ -67,11 +67,11 @@ def owner(quads: Iterable[ox.Quad], node: Term) -> Term:
     return node
 
 
-def whole(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int:
+def read_limit(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int:
     """Read the limit of a shape or restriction.
 
     Raises:
-        TBoxError: it is no whole number from 0; names the shape.
+        TBoxError: the limit is not a whole number from 0; names the shape.
     """
     text = given.value if isinstance(given, ox.Literal) else ""
     if text.isascii() and text.removeprefix("+").isdigit() and len(text) < 19:
@@ -99,8 +99,8 @@ def limits(name: str, store: ox.Store, classes: Collection[Term]) -> list[Limit]
         q for q in quads if q.subject not in off and not (q.predicate in parts and q.subject in paths)
     )
     single = (quad.subject for quad in quads if quad.predicate == RDF_TYPE and quad.object == _FUNCTIONAL)
-    found = [Limit(subject, 1, ()) for subject in single if isinstance(subject, ox.NamedNode)]
+    all_limits = [Limit(subject, 1, ()) for subject in single if isinstance(subject, ox.NamedNode)]
     for root, property_, most, shape in active.query(_LIMITS):  # type: ignore[union-attr]
-        if aims := tuple(sorted(targets(active, classes, root), key=str)):
-            found.append(Limit(property_, whole(name, store, shape, "sh:maxCount", most), aims))
-    return found
+        if targeted := tuple(sorted(targets(active, classes, root), key=str)):
+            all_limits.append(Limit(property_, read_limit(name, store, shape, "sh:maxCount", most), targeted))
+    return all_limits

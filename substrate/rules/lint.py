@@ -13,11 +13,11 @@ import pyoxigraph as ox
 
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
 from substrate.rules._known_terms import iris
-from substrate.sparql.patterns import looked_at
+from substrate.sparql.patterns import patterns_of
 from substrate.sparql.tokens import tokens
 
 if TYPE_CHECKING:
-    from substrate.rules.fixpoint import Rule
+    from substrate.rules.rule import Rule
     from substrate.rules.tbox import TBox
 
 
@@ -52,18 +52,18 @@ def lint(tbox: TBox) -> list[Finding]:
     given.add(RDF_TYPE.value)
     for rule in tbox.rules:
         given |= iris(_template(rule.construct or ""), dict(rule.prefixes))
-    felt = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
-    return [finding for rule in tbox.rules for finding in _of_rule(rule, given, felt)]
+    changeable = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
+    return [finding for rule in tbox.rules for finding in _of_rule(rule, given, changeable)]
 
 
-def _of_rule(rule: Rule, given: set[str], felt: set[str]) -> Iterator[Finding]:
+def _of_rule(rule: Rule, given: set[str], changeable: set[str]) -> Iterator[Finding]:
     for query in rule.queries:
         if missing := sorted(_demanded(query, rule.prefixes) - given):
             why = f"cannot fire: nothing gives <{missing[0]}>, which it asks for"
             yield Finding("unfirable", rule.name, why)
             break
     construct = rule.construct or ""
-    gives = iris(_template(construct), dict(rule.prefixes)) & felt
+    gives = iris(_template(construct), dict(rule.prefixes)) & changeable
     words = {token.text.upper() for token in tokens(construct)}
     if gives and not rule.retract and not {"$TICK", "?TICK", "NOT"} & words:
         yield Finding(
@@ -85,9 +85,10 @@ def _demanded(query: str, prefixes: tuple[tuple[str, str], ...]) -> set[str]:
     Nested groups (NOT EXISTS, OPTIONAL, UNION, MINUS) and a function's arguments do not count.
     """
     condition = query[query.find("{", len(_template(query)) + 1) + 1 : query.rfind("}")]
+    # Each pass removes the innermost brackets; stop when a pass removes none
     while condition != (condition := _INSIDE.sub(" ", condition)):
         pass
-    patterns = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
+    patterns = patterns_of(f"ASK {{ {condition} }}", prefixes) or ()
     named = {pattern.predicate for pattern in patterns} | {
         pattern.object for pattern in patterns if pattern.predicate == str(RDF_TYPE)
     }

@@ -14,7 +14,7 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.rules._known_terms import iris
 from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
-from substrate.sparql.patterns import looked_at
+from substrate.sparql.patterns import patterns_of
 from substrate.sparql.tokens import tokens
 
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
@@ -28,7 +28,7 @@ def watched(rule: Rule, tbox: TBox) -> frozenset[tuple[str | None, str | None]]:
     """
     pairs: set[tuple[str | None, str | None]] = set()
     for query in rule.queries:
-        patterns = looked_at(query, rule.prefixes)
+        patterns = patterns_of(query, rule.prefixes)
         pairs |= {(None, None)} if patterns is None else {(p.predicate, p.object) for p in patterns}
     for kind, term in rule.targets:
         if kind == "targetClass" and isinstance(term, ox.NamedNode):
@@ -88,7 +88,7 @@ def constructed(
             ) from error
         for triple in triples:  # pyright: ignore[reportGeneralTypeIssues]  # a CONSTRUCT query, by read_rules
             quad = ox.Quad(*triple)  # pyright: ignore
-            if any(isinstance(end, ox.BlankNode) and not _stands(end, store) for end in quad.triple):
+            if any(isinstance(end, ox.BlankNode) and not _occurs(end, store) for end in quad.triple):
                 raise _refused(tbox, rule, "gives a blank node", "Name it: BIND(IRI(CONCAT(…)) AS ?node)")
             by_spelling[str(quad)] = quad
     return by_spelling
@@ -98,7 +98,7 @@ def _refused(tbox: TBox, rule: Rule, what: str, hint: str, *where: str) -> TBoxE
     return TBoxError(what, where=(tbox.name, f"rule {rule.name}", *where), hint=hint)
 
 
-def _stands(node: ox.BlankNode, store: ox.Store) -> bool:
+def _occurs(node: ox.BlankNode, store: ox.Store) -> bool:
     return any(any(store.quads_for_pattern(*ends)) for ends in ((node, None, None), (None, None, node)))
 
 

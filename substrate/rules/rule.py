@@ -14,7 +14,7 @@ from substrate.rules.limits import deactivated, sh
 from substrate.rules.limits import targets as targets_of
 from substrate.sparql.tokens import tokens
 
-_UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
+_NONDETERMINISTIC = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
 class RuleSource(Protocol):
@@ -133,9 +133,9 @@ def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | 
     if len(queries) > 1 or "CONSTRUCT" not in map(str.upper, words):
         hint = "Give each of sh:construct and core:retract once"
         raise _refused(tbox, name, "is not one CONSTRUCT query", hint)
-    if unsteady := [word for word in words if word.upper() in _UNSTEADY]:
+    if calls := [word for word in words if word.upper() in _NONDETERMINISTIC]:
         hint = "Compute the value from the state and $tick"
-        raise _refused(tbox, name, f"calls {unsteady[0]}, which is not deterministic", hint)
+        raise _refused(tbox, name, f"calls {calls[0]}, which is not deterministic", hint)
     return queries[0].value
 
 

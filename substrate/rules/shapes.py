@@ -22,7 +22,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import RDF_TYPE, SHACL, SUBCLASS
-from substrate.rules.limits import deactivated, owner, sh, targets, terms, whole
+from substrate.rules.limits import deactivated, owner, read_limit, sh, targets, terms
 from substrate.rules.tbox import TBox
 
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -31,6 +31,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _ENDS = (ox.NamedNode(_RDFS + "domain"), ox.NamedNode(_RDFS + "range"))
 _PLAIN = {f"{_XSD}string": "", f"{_XSD}integer": r"-?[0-9]+", f"{_XSD}boolean": "true|false"}
 """The texts that fit a datatype for every reader; pyshacl judges other texts."""
+# Terms that constrain nothing
 _SILENT = terms("name description order group severity deactivated message rule")
 _OF_NODES = terms("property targetClass") | _SILENT
 _OF_PROPERTIES = terms("path maxCount minCount class datatype pattern") | _SILENT
@@ -57,7 +58,7 @@ class Shape(NamedTuple):
     patterns: tuple[re.Pattern[str], ...]
     message: str
 
-    def violated(self, store: ox.Store, focus: Term, exact: bool) -> str:
+    def violation(self, store: ox.Store, focus: Term, exact: bool) -> str:
         """A node's triples that break the shape, in words; empty if there are none.
 
         Raises:
@@ -66,7 +67,7 @@ class Shape(NamedTuple):
         if not _is_of(store, focus, self.targets):
             return ""
         values = [quad.object for quad in store.quads_for_pattern(focus, self.path, None)]  # pyright: ignore
-        if not exact and any(map(_respelt, values)):
+        if not exact and any(map(_may_be_respelled, values)):
             raise _UnsureError
         counted = self.least <= len(values) <= self.most
         wrong = values if not counted else [value for value in values if not self._allows(store, value)]
@@ -79,9 +80,9 @@ class Shape(NamedTuple):
         if self.datatype:
             if not isinstance(value, ox.Literal) or value.datatype != self.datatype:
                 return False
-            if _respelt(value) and not re.fullmatch(_PLAIN[self.datatype.value], value.value):
+            if _may_be_respelled(value) and not re.fullmatch(_PLAIN[self.datatype.value], value.value):
                 raise _UnsureError
-        if self.patterns and (_respelt(value) or not isinstance(value, ox.Literal | ox.NamedNode)):
+        if self.patterns and (_may_be_respelled(value) or not isinstance(value, ox.Literal | ox.NamedNode)):
             raise _UnsureError
         return all(_is_of(store, value, classes) for classes in self.classes) and all(
             pattern.search(value.value)  # pyright: ignore[reportAttributeAccessIssue]  # checked above
@@ -127,7 +128,7 @@ class _Plan(NamedTuple):
                 if any(kind in classes for classes in shape.classes):
                     quads = store.quads_for_pattern(None, shape.path, quad.subject)
                     pairs.update(((shape, other.subject), None) for other in quads)
-        return (shape.violated(store, focus, exact) for shape, focus in pairs)
+        return (shape.violation(store, focus, exact) for shape, focus in pairs)
 
 
 @lru_cache(16)
@@ -139,19 +140,19 @@ def _plan(tbox: TBox) -> _Plan:
     by_term: dict[Term, list[Shape]] = {}
     others: dict[Term | None, set[str]] = {}
     for root in sorted({quad.subject for quad in tbox.quads if _is_shacl(quad)} - off, key=str):
-        aims = [aim for _, aim in targets(tbox.store, tbox.classes, root)]
+        root_targets = [target for _, target in targets(tbox.store, tbox.classes, root)]
         words = {quad.predicate for quad in tbox.quads if quad.subject == root and _is_shacl(quad)}
         fast = not strange and words <= _OF_NODES | {RDF_TYPE}
         parts = _objects(tbox, root, sh("property")) if fast else [root]
-        below = frozenset[ox.NamedNode]().union(*map(tbox.below, aims if fast else ()))  # pyright: ignore
-        for part in parts if aims else ():
+        below = frozenset[ox.NamedNode]().union(*map(tbox.below, root_targets if fast else ()))  # pyright: ignore
+        for part in parts if root_targets else ():
             shape = _shape(tbox, root, below, part) if fast and part not in off else None
             if shape:
                 covered.append(shape)
                 for term in {shape.path, *shape.targets, *frozenset[Term]().union(*shape.classes)}:
                     by_term.setdefault(term, []).append(shape)
             elif part not in off:
-                for term in {None} if strange else {*_read(tbox, part), *below}:
+                for term in {None} if strange else {*_terms_read(tbox, part), *below}:
                     others.setdefault(term, set()).add(str(owner(tbox.quads, root)))
     return _Plan(tuple(covered), by_term, others)
 
@@ -173,7 +174,7 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
     names = ("path", "class", "datatype", "pattern", "maxCount", "minCount", "message")
     paths, kinds, types, texts, most, least, messages = (_objects(tbox, part, sh(name)) for name in names)
     nodes = [term for term in (*paths, *kinds, *types) if isinstance(term, ox.NamedNode)]
-    strings = [term.value for term in texts if isinstance(term, ox.Literal) and not _respelt(term)]
+    strings = [term.value for term in texts if isinstance(term, ox.Literal) and not _may_be_respelled(term)]
     if (
         not words <= _OF_PROPERTIES | {RDF_TYPE}
         or max(map(len, (types, most, least))) > 1
@@ -183,7 +184,7 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
     ):
         return None
     limits = [
-        [whole(tbox.name, tbox.store, part, f"sh:{word}", term) for term in terms]
+        [read_limit(tbox.name, tbox.store, part, f"sh:{word}", term) for term in terms]
         for word, terms in (("maxCount", most), ("minCount", least))
     ]
     try:
@@ -203,7 +204,7 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
     )
 
 
-def _read(tbox: TBox, part: Term) -> set[Term | None]:
+def _terms_read(tbox: TBox, part: Term) -> set[Term | None]:
     """The terms that a shape may read: those that it names, and those below them; ``None`` for any."""
     read, queue = set[Term | None](), [part]
     while queue:
@@ -287,7 +288,7 @@ def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str
     return faults
 
 
-def _respelt(value: Term) -> bool:
+def _may_be_respelled(value: Term) -> bool:
     """Tell whether a store may change the text of a value."""
     kind = value.datatype.value if isinstance(value, ox.Literal) else ""
     return kind.startswith(_XSD) and kind != f"{_XSD}string"

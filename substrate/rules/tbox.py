@@ -15,7 +15,7 @@ import pyoxigraph as ox
 from substrate.base.arguments import path_of, require
 from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.errors import TBoxError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.base.inputs import refusal
 from substrate.base.rdflib_terms import rdflib_term
 from substrate.base.turtle import read_turtle
@@ -290,7 +290,7 @@ class TBox:
 
     def results(self, triples: Iterable[Triple]) -> list[Result]:
         """pyshacl's results for the shapes in a state; none if it conforms. Errors as :meth:`validate`."""
-        needed("pyshacl")
+        import_extra("pyshacl")
         import rdflib
         from rdflib.namespace import SH
 
@@ -333,5 +333,6 @@ def _introduced(
         ends = quad.subject, quad.object
         if subject in ends or (object_ is not None and object_ in ends):
             exact = op is Op.INSERT and ends == (subject, object_)
+            # Rank 2: the triple itself; 1: the predicate at an end; 0: another triple at an end
             best = max(best, ((1 + exact) * (quad.predicate == predicate), position))
     return best[1] if best[0] >= 0 else None

@@ -72,7 +72,7 @@ class QueryLimits:
 
 
 class Queried(Protocol):
-    """The parts of a state that a query needs, such as of a :class:`substrate.log.state.State`."""
+    """A state as a query reads it, such as a :class:`substrate.log.state.State`."""
 
     @property
     def prefixes(self) -> dict[str, str]:
@@ -202,12 +202,12 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
     try:
         out, complaint = process.communicate(job + pickle.dumps(arguments), timeout=limits.timeout)
     except subprocess.TimeoutExpired:
-        raise _late(limits) from None
+        raise _timed_out(limits) from None
     finally:
         process.kill()
         process.communicate()
     if process.returncode:
-        raise _broken(process.returncode, complaint, limits)
+        raise _crashed(process.returncode, complaint, limits)
     done, value = pickle.loads(out)
     if not done:
         kind, what, where, hint = value
@@ -215,14 +215,14 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
     return value
 
 
-def _late(limits: QueryLimits) -> QueryError:
+def _timed_out(limits: QueryLimits) -> QueryError:
     hint = "Ask for less, or allow a longer `timeout` (--timeout)"
     return QueryError(f"did not end within {limits.timeout:g} seconds", hint=hint)
 
 
-def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
+def _crashed(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
     if -code == getattr(signal, "SIGXCPU", 0):
-        return _late(limits)
+        return _timed_out(limits)
     if re.search(rb"memory allocation|MemoryError|capacity overflow", complaint):
         hint = "Ask for less, or allow more `memory` (--memory)"
         return QueryError(f"needed more than {limits.memory >> 20} MiB of memory", hint=hint)
@@ -237,7 +237,7 @@ def _serve() -> None:
     module, name, timeout, memory = pickle.load(source)
     function = getattr(import_module(module), name)
     arguments = pickle.load(source)
-    _close_doors(timeout, memory)
+    _restrict_process(timeout, memory)
     try:
         result = True, function(*arguments)
     except SubstrateError as error:
@@ -246,7 +246,7 @@ def _serve() -> None:
     sink.flush()
 
 
-def _close_doors(timeout: float, memory: int) -> None:
+def _restrict_process(timeout: float, memory: int) -> None:
     """Forbid new files, connections and writing, and limit time and memory, if the system can."""
     try:
         import resource

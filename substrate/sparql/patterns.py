@@ -2,7 +2,7 @@
 
 A query's answer follows from the triples that fit one of its patterns, so a state with only these triples
 gives the same answer. This module cannot read some queries (paths of length zero, subqueries, other graphs,
-DESCRIBE), which may depend on any triple: :func:`looked_at` gives ``None`` for them, and for a text that is
+DESCRIBE), which may depend on any triple: :func:`patterns_of` gives ``None`` for them, and for a text that is
 not SPARQL.
 """
 
@@ -41,17 +41,17 @@ class _Beyond(Exception):  # noqa: N818  # not an error: the query runs on the w
 
 
 @lru_cache(256)
-def looked_at(sparql: str, prefixes: tuple[tuple[str, str], ...] = ()) -> frozenset[Pattern] | None:
+def patterns_of(sparql: str, prefixes: tuple[tuple[str, str], ...] = ()) -> frozenset[Pattern] | None:
     """Patterns that cover every triple that affects a query's answer; ``None`` if any triple may affect it.
 
     Args:
         sparql: the query.
         prefixes: prefix names with their IRIs, in addition to the query's own.
 
-    >>> for pattern in looked_at("ASK { v:ann v:at ?place }", (("v", "urn:v:"),)):
+    >>> for pattern in patterns_of("ASK { v:ann v:at ?place }", (("v", "urn:v:"),)):
     ...     print(pattern)
     Pattern(subject='<urn:v:ann>', predicate='<urn:v:at>', object=None)
-    >>> looked_at("ASK { <urn:ann> <urn:at>* ?place }") is None
+    >>> patterns_of("ASK { <urn:ann> <urn:at>* ?place }") is None
     True
     """
     try:
@@ -65,7 +65,7 @@ class _Reader:
 
     def __init__(self, sparql: str, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
-        self._found: set[Pattern] = set()
+        self._patterns: set[Pattern] = set()
         read: list[tuple[str, str]] = []
         for kind, text, _ in tokens(sparql):
             name = text.rstrip(".") if kind == "name" else text
@@ -89,7 +89,7 @@ class _Reader:
         self._group()
         while not self._is(""):
             self._require_plain()
-        return frozenset(self._found)
+        return frozenset(self._patterns)
 
     def _require_plain(self) -> None:
         """Skip a token outside the group; give up if it begins a group or names another graph."""
@@ -131,9 +131,9 @@ class _Reader:
             while True:
                 object_ = self._term()
                 if plain:
-                    self._found.add(Pattern(subject, predicates[0], object_))
+                    self._patterns.add(Pattern(subject, predicates[0], object_))
                 else:
-                    self._found |= {Pattern(None, predicate, None) for predicate in predicates}
+                    self._patterns |= {Pattern(None, predicate, None) for predicate in predicates}
                 if not self._takes(","):
                     break
             if not self._takes(";"):

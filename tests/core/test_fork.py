@@ -212,7 +212,7 @@ def test_what_a_log_opens_with_is_proven_by_its_file() -> None:
     log = log_of((0, f"A <urn:t:{name}> <urn:t:in> <urn:t:x> .") for name in "abc")
     log.opening = 2
     text = log.to_patch()
-    assert EventLog.from_patch(text).opening == 2
-    assert EventLog.from_patch(text).digest == log.digest
-    with pytest.raises(LogError, match="its opening deltas"):
-        EventLog.from_patch(text.replace('"2 sha', '"1 sha'))
+    assert (EventLog.from_patch(text).opening, EventLog.from_patch(text)) == (2, log)
+    for wrong in (text.replace('"2 sha', '"1 sha'), 'H opening "1 sha256:" .\nTX .\nTC .'):
+        with pytest.raises(LogError, match="its opening deltas"):
+            EventLog.from_patch(wrong)

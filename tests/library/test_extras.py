@@ -12,7 +12,7 @@ import pytest
 
 import substrate
 import substrate.base.extras
-from substrate.base.extras import EXTRAS, MissingExtraError, needed
+from substrate.base.extras import EXTRAS, MissingExtraError, import_extra
 
 HERE = Path(__file__).resolve().parents[2]
 """The checkout, where these tests run from one."""
@@ -65,12 +65,12 @@ def test_a_module_that_is_missing_is_asked_for_by_the_name_of_its_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyshacl", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'event-graph-substrate\[shacl\]'") as raised:
-        needed("pyshacl")
+        import_extra("pyshacl")
     assert isinstance(raised.value, ImportError)
     with pytest.raises(MissingExtraError, match="shacl"):
         substrate.TBox.load("village").validate(substrate.EventLog().state())
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        needed("no_such_module")
+        import_extra("no_such_module")
 
 
 def test_every_extra_that_is_named_can_be_installed() -> None:

@@ -10,7 +10,7 @@ from logs import box_of, log_of
 from pyoxigraph import NamedNode
 
 from substrate import Delta, EventLog, InterventionError, Op, RuleEmitter, fork, unfold
-from substrate.branch.interventions import INTERVENTIONS, made
+from substrate.branch.interventions import INTERVENTIONS, new_intervention
 
 thorough = settings(max_examples=150)
 Facts = set[tuple[str, str, str]]
@@ -58,7 +58,7 @@ logs = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([Op.INSERT, Op.RETR
 def intervention(change: Change) -> Any:
     name, terms = change
     predicate = {"override_location": AT}.get(name, KNOWS)
-    return made(name, [node(term) for term in terms], None if len(terms) == 3 else node(predicate))
+    return new_intervention(name, list(map(node, terms)), None if len(terms) == 3 else node(predicate))
 
 
 def changed(facts: Facts, change: Change) -> Facts | None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from substrate import Assert, EventLog, fork
 from substrate.base.delta import Op
 from substrate.base.ntriples import quads_of
-from substrate.sparql.patterns import Pattern, looked_at
+from substrate.sparql.patterns import Pattern, patterns_of
 
 PREFIXES = {"t": "urn:t:"}
 NODES = [f"urn:t:{name}" for name in ("a", "b", "c")]
@@ -92,7 +92,7 @@ def test_what_fits_the_patterns_of_a_query_answers_it(state: list[str], query: s
         whole = _answer(_store(state), query)
     except SyntaxError:  # of a path with a blank node twice, or of a variable bound twice
         return
-    patterns = looked_at(query, tuple(PREFIXES.items()))
+    patterns = patterns_of(query, tuple(PREFIXES.items()))
     if patterns is not None:
         some = [text for text in state if any(_fits(pattern, text) for pattern in patterns)]
         assert _answer(_store(some), query) == whole

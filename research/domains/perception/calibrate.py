@@ -28,7 +28,7 @@ from research.domains.perception.judge import Gold, read_gold
 from research.domains.perception.masks import sightings
 from research.domains.perception.perceive import Video, examined, read_videos
 from substrate.base.errors import FormatError, SubstrateError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import SHAPES, Annotation, annotation_names, decode_annotation
@@ -124,7 +124,7 @@ def fit_camera(known: list[Pose], start: Camera = CAMERA) -> Camera:
 
     The median error of each edge, by shape, becomes the offset of the detector's boxes.
     """
-    optimize: Any = needed("scipy.optimize")
+    optimize: Any = import_extra("scipy.optimize")
     first = [start.focal, *start.centre, *start.place, *start.angles, *start.half]
     scale = [100, 10, 10, 1, 1, 1, 0.1, 0.1, 0.1, 0.01, 0.01, 0.01]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from research.domains.perception.format import ProposedVideo
 from substrate.base.errors import FormatError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.domains.clevrer.format import CompactObject
 
 _LONGEST = 7
@@ -49,7 +49,7 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
         FormatError: a mask cannot be decoded; the message names file, frame and proposal.
         MissingExtraError: pycocotools is not installed.
     """
-    coco: Any = needed("pycocotools.mask")
+    coco: Any = import_extra("pycocotools.mask")
     # Without any mask, the size of the official videos
     height, width = next((o.mask.size for f in video.frames for o in f.objects), (320, 480))
     masks = [thing.mask for frame in video.frames for thing in frame.objects]

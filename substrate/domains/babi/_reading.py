@@ -81,12 +81,12 @@ class Reader:
     def _since(self, node: str, place: str, tick: int) -> int:
         """The last tick, not after ``tick``, at which something came to a place; 0 if it never did."""
         position = self._latest(f"{node} {AT} {place}", tick)
-        return 0 if position is None else self.log.when(position)[0]
+        return 0 if position is None else self.log.tick_and_op(position)[0]
 
     @property
     def supporting(self) -> tuple[int, ...]:
         """The ticks of the facts that the answer rests on, ascending."""
-        ticks = {self.log.when(position)[0] for position in self.positions}
+        ticks = {self.log.tick_and_op(position)[0] for position in self.positions}
         return tuple(sorted(ticks - {0}))
 
     def rows(self, sparql: str, **given: str) -> list[tuple[str, ...]]:

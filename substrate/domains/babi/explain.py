@@ -40,7 +40,7 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     answer = f"{ERROR}{reply.error}" if reply.error else reply.answer
     sentences = {0: "common knowledge"} | {line.id: line.text for line in story.statements}
     steps: list[ExplainedStep] = []
-    for tick, positions in groupby(sorted(reader.positions), key=lambda position: log.when(position)[0]):
+    for tick, positions in groupby(sorted(reader.positions), key=lambda place: log.tick_and_op(place)[0]):
         name, evidence = sentences.get(tick, "not told by the story"), tuple(map(Evidence, positions))
         steps.append(ExplainedStep(name=name, gave=f"tick {tick}", evidence=evidence))
     last = ExplainedStep(

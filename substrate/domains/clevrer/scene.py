@@ -131,7 +131,7 @@ class Scene:
         """The log by predicate: tick, 1 for an insertion, subject, object and position."""
         by_predicate = defaultdict[str, list[tuple[int, int, str, str, int]]](list)
         position = count()
-        for columns, start, stop in self.log.pieces(0, None):
+        for columns, start, stop in self.log.segments(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
             terms = [text.split(" ", 2) for text in texts]
             rows = zip(columns.ticks[start:stop], columns.inserts[start:stop], terms, position, strict=False)

@@ -27,7 +27,7 @@ from msgspec.structs import force_setattr
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
-from substrate.base.numbered import sources_in, unique
+from substrate.base.numbered import by_numbers, sources_in
 from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
@@ -150,7 +150,7 @@ def target_names(where: Path) -> dict[int, TargetNames]:
     """
     by_scene: dict[int, dict[int, str]] = {}
     files = "target and reference annotations"
-    for (scene, *video), name in unique(where, "annotation", "video", files, parts=2).items():
+    for (scene, *video), name in by_numbers(where, "annotation", "video", files, parts=2).items():
         by_scene.setdefault(scene, {})[video[0] if video else -1] = name
     for scene, videos in by_scene.items():
         for video in range(-1, REFERENCES):

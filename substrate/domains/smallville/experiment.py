@@ -10,7 +10,7 @@ import pyoxigraph as ox
 
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import arms
-from substrate.branch.interventions import Intervention, made
+from substrate.branch.interventions import Intervention, new_intervention
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.picture import labels_in, occasions
 from substrate.domains.smallville.twin import change, entity, parent_log, term, village_tbox
@@ -86,7 +86,7 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
 def village_twin() -> Experiment:
     """The TBox's small village, where a person who could pass on the news of the party forgets it."""
     tbox, john, party = village_tbox(), entity("john"), entity("party")
-    act = made("retract_awareness", (john, party), term("knows"))
+    act = new_intervention("retract_awareness", (john, party), term("knows"))
     words = f"do({type(act).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
     return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, act, words)
 

@@ -18,7 +18,7 @@ from substrate.base.errors import InterventionError
 from substrate.base.ntriples import text_of
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
-from substrate.branch.interventions import Intervention, made
+from substrate.branch.interventions import Intervention, new_intervention
 from substrate.domains.rows import Row, graded
 from substrate.domains.smallville.format import ARMS, ArmIntervention, Gold, Plan, Spec, Yes
 from substrate.log.event_log import EventLog
@@ -106,9 +106,9 @@ def change(act: ArmIntervention) -> Intervention:
     'urn:village:park'
     """
     if act.plan:
-        return made(act.type, (entity(act.agent), term("plans"), plan_node(act.agent, act.plan)))
+        return new_intervention(act.type, (entity(act.agent), term("plans"), plan_node(act.agent, act.plan)))
     other = entity(act.place or act.fact or "")
-    return made(act.type, (entity(act.agent), other), term("at" if act.place else "knows"))
+    return new_intervention(act.type, (entity(act.agent), other), term("at" if act.place else "knows"))
 
 
 def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
@@ -159,7 +159,7 @@ def answer(spec: Spec, arm: EventLog) -> Yes:
     """
     question, span = ask_query(spec), asked_ticks(spec)
     number = arm.triples.find(text_of(asked_triple(spec)))
-    mentioned = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
+    mentioned = set() if number is None else {arm.tick_and_op(place)[0] for place in arm.mentions(number)}
     ticks = [span.start, *(tick for tick in sorted(mentioned) if tick in span and tick > span.start)]
     # The arms are branches of one village, so the second arm's states reuse the store of the first's.
     return "yes" if any(bool(arm.state(tick).query(question)) for tick in ticks) else "no"

@@ -14,7 +14,7 @@ from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedS
 from substrate.domains.smallville import twin
 from substrate.domains.smallville.format import ARMS, Spec
 from substrate.log.event_log import EventLog
-from substrate.log.replay import State
+from substrate.log.state import State
 
 _NAMES = {twin.TERMS: ":", twin.ENTITIES: ""}
 

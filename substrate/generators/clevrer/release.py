@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.generators.clevrer import scene_files
 from substrate.generators.layout import encode_scene, write_release
 from substrate.generators.world import World
@@ -22,7 +22,7 @@ def from_truth(events: Path, seed: int) -> Any:
     Raises:
         MissingExtraError: that package is not installed.
     """
-    return needed("research.generators.from_truth").Truths(events, seed)
+    return import_extra("research.generators.from_truth").Truths(events, seed)
 
 
 WORLD = World(

@@ -15,7 +15,7 @@ from orchestration.base import http
 from orchestration.base.http import Patience
 from orchestration.models.client import Client, Endpoint, ModelError, endpoint
 from substrate.baselines.gqa import extract_request
-from substrate.baselines.model import Image, Request, ask, one_of
+from substrate.baselines.model import Image, Request, one_of, request_of
 from substrate.baselines.parameters import Baseline
 
 LLAMA = Baseline("llama", 3, revision="abc", seed=11)
@@ -48,7 +48,7 @@ def client(server: ModelServer, *, read: float = 5.0, attempts: int = 5, key: st
 
 
 def question(text: str = "Is it red?") -> Request:
-    return ask("Answer.", text, one_of("yes", "no"))
+    return request_of("Answer.", text, one_of("yes", "no"))
 
 
 def test_a_request_carries_model_seed_temperature_schema_and_key() -> None:

@@ -26,7 +26,7 @@ from research.domains.perception.perceive import PerceivedCollision, examined, r
 from research.domains.possible import decode_possible, worlds
 from research.generators.proposals import proposals
 from substrate.base.errors import FormatError
-from substrate.base.extras import needed
+from substrate.base.extras import import_extra
 from substrate.cli.main import make_app
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import SHAPES, Question
@@ -43,7 +43,7 @@ def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
     left, top, right, bottom = box
     pixels = np.zeros((320, 480), dtype=np.uint8, order="F")
     pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = 1
-    code = needed("pycocotools.mask").encode(pixels)
+    code = import_extra("pycocotools.mask").encode(pixels)
     return {"size": list(code["size"]), "counts": code["counts"].decode()}
 
 

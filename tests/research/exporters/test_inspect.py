@@ -23,7 +23,7 @@ from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
 
 from research.exporters.inspect_tasks import twin_eventlog
-from substrate.baselines.twin import said_in
+from substrate.baselines.twin import answer_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COUNT = 18
@@ -82,9 +82,9 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
 
 
 def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
-    answers = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
+    answers = [answer_in(t) for t in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
     assert answers == ["yes", "no", "yes", "error", "error", "error"]
-    assert said_in("The answer is: no.") == "no"
+    assert answer_in("The answer is: no.") == "no"
 
 
 def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
