@@ -42,11 +42,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no worker is left alone with it at the end: the long tests, then
-    those that run the pipeline.
+    """Run the longest tests first, so that no worker ends alone with one: the long tests, then the tests that
+    run the pipeline.
 
     For each of the two shared projects, a file that needs only this one comes before all, so that two workers
-    make them; the other files that need one come late. What needs the second project is long.
+    make them; the other files that need one come late. A test that needs the second project is marked long.
     """
 
     for item in items:
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         first[item.path] = min(turn(item), first.get(item.path, 4))
         needs.setdefault(item.path, set()).update(SHARED & {*getattr(item, "fixturenames", ())})
-    makers = [next((path for path, names in needs.items() if names == {one}), None) for one in SHARED]
+    makers = [next((path for path, names in needs.items() if names == {shared}), None) for shared in SHARED]
     items.sort(key=lambda item: -1 if item.path in makers else first[item.path])
 
 
@@ -99,7 +99,7 @@ def small_project() -> Callable[..., Path]:
 def make_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_project: Callable[..., Path]
 ) -> Callable[..., Path]:
-    """A small project folder of its own, entered: `make_project(scenes=3)`."""
+    """Writes a small project for one test and makes it the working folder: `make_project(scenes=3)`."""
 
     def make(name: str = "project", scenes: int = 3) -> Path:
         root = small_project(tmp_path / name, scenes)
@@ -120,7 +120,7 @@ def unchanged_project(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def unchanged_beyond(request: pytest.FixtureRequest) -> Path:
-    """The same project, reproduced under the profile of what goes beyond the paper."""
+    """The same project, reproduced under the profile `beyond`."""
     return reproduced_once(request.config.cache.mkdir("reproduced-beyond"), "beyond")
 
 
@@ -142,7 +142,7 @@ def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def reproduced_beyond(unchanged_beyond: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small project, entered, with results of the profile of what goes beyond the paper."""
+    """A copy of the small project that was reproduced under the profile `beyond`, entered."""
     return _copied(unchanged_beyond, tmp_path, monkeypatch)
 
 

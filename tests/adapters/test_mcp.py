@@ -32,7 +32,7 @@ CAFE = "<urn:village:cafe>"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 Session = Callable[[Any], Awaitable[None]]
 START = (sys.executable, "-W", "ignore", "-c", "from substrate.cli.launcher import main; main()", "mcp")
-ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def serving(session: Session, *arguments: object) -> None:
-    """Start `substrate mcp` and talk with it."""
+def run_session(session: Session, *arguments: object) -> None:
+    """Run the session of a client with a new `substrate mcp`."""
     server = StdioServerParameters(command=START[0], args=[*START[1:], *map(str, arguments)])
 
     async def talk() -> None:
@@ -97,7 +97,7 @@ def test_a_client_reads_who_knew_why_and_what_if(path: Path) -> None:
         assert (await call(client, "sparql", sparql="ASK { ?s ?p ?o }", tick=0))["boolean"]
         assert (await call(client, "history", **sentence))["intervals"] == [{"start": 2, "end": None}]
 
-    serving(session, path)
+    run_session(session, path)
     assert path.read_bytes() == before
 
 
@@ -109,7 +109,7 @@ def test_every_argument_is_described_with_an_example(path: Path) -> None:
                 assert argument["description"], (tool.name, name)
                 assert argument["examples"], (tool.name, name)
 
-    serving(session, path, "--write")
+    run_session(session, path, "--write")
 
 
 def test_each_of_the_five_interventions_can_be_imagined(tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_each_of_the_five_interventions_can_be_imagined(tmp_path: Path) -> None:
         new = await what_if("assert", "klaus", "cake", predicate="likes")
         assert new["would_hold"] == [fact("klaus", "likes", "cake")]
 
-    serving(session, tmp_path / "village.rdfp", "--tbox", "village")
+    run_session(session, tmp_path / "village.rdfp", "--tbox", "village")
 
 
-def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
+def test_a_forbidden_call_is_refused_with_a_reason(path: Path) -> None:
     with EventLog.open(path) as log:
         log.insert(Namespace("urn:other:").sam, V.at, V.cafe)
 
@@ -162,7 +162,7 @@ def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
         assert "no tool 'remember'" in await refused(client, "remember", **fact("ann", "at", "home"))
         assert (await call(client, "about"))["deltas"] > 0, "it still serves"
 
-    serving(session, path, "--limit", 2)
+    run_session(session, path, "--limit", 2)
 
 
 def test_a_client_that_may_write_remembers_for_good(path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_client_that_may_write_remembers_for_good(path: Path) -> None:
         forgot = await call(client, "forget", **fact("sam", "says", "see you there"))
         assert "withdrawn" not in forgot
 
-    serving(session, path, "--write")
+    run_session(session, path, "--write")
     memory = Memory(EventLog.read(path))
     jennifer, jane = memory.who_knew(V.party)[2:]
     assert [str(jennifer), jane] == ["<urn:memory:jennifer>", V.jane]
@@ -216,10 +216,10 @@ def test_a_reply_is_a_page_and_says_where_the_next_begins(path: Path) -> None:
         assert long["object"].endswith(" … and 49200 more characters")
         assert len((await call(client, "why", **long))["grounds"]) == 1
 
-    serving(session, path)
+    run_session(session, path)
 
 
-def test_an_endless_query_holds_nobody_up(path: Path) -> None:
+def test_an_endless_query_blocks_no_other_call(path: Path) -> None:
     with EventLog.open(path) as log:
         log.extend_lines([(3, f"A <urn:s{n}> <urn:p> <urn:o{n}> .") for n in range(300)])
 
@@ -237,7 +237,7 @@ def test_an_endless_query_holds_nobody_up(path: Path) -> None:
             ended.append("who_knew")
         assert ended == ["who_knew", "query"]
 
-    serving(session, path, "--timeout", 3)
+    run_session(session, path, "--timeout", 3)
 
 
 def test_a_second_writer_says_why_it_cannot_write_and_tries_again(path: Path) -> None:
@@ -257,11 +257,11 @@ def test_a_second_writer_says_why_it_cannot_write_and_tries_again(path: Path) ->
         assert (about["writable"], about["last_tick"], "note" in about) == (True, 4, False)
 
     with EventLog.open(path) as log:
-        serving(session, path, "--write")
+        run_session(session, path, "--write")
 
 
 class Wire:
-    """`substrate mcp` as a client without the protocol's library talks to it: a line a message."""
+    """A client of `substrate mcp` that does not use the protocol's library: a message is a line."""
 
     def __init__(self, *arguments: object) -> None:
         self.process = subprocess.Popen(
@@ -269,7 +269,7 @@ class Wire:
         )
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self.ask("initialize", ABOUT)
+        self.ask("initialize", HANDSHAKE)
         self.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
     def _read(self) -> None:
@@ -293,7 +293,7 @@ class Wire:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
 
     def close(self) -> tuple[int, str]:
-        """End it as a client does that goes; its exit code, and what it has written to standard error."""
+        """Close the server's standard input; return its exit code and its standard error."""
         assert self.process.stdin
         assert self.process.stderr
         self.process.stdin.close()
@@ -344,7 +344,7 @@ def test_each_call_of_a_client_that_closes_its_end_is_answered(path: Path, endin
         *[("remember", fact("a", "b", n)) for n in range(9)],
     ]
     calls = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
-    sent: list[Any] = [("initialize", ABOUT), *calls, ("ping", {})]
+    sent: list[Any] = [("initialize", HANDSHAKE), *calls, ("ping", {})]
     lines = [{"jsonrpc": "2.0", "id": n, "method": name, "params": p} for n, (name, p) in enumerate(sent)]
     lines.insert(4, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
     text = "\n".join(map(json.dumps, lines)) + ending
@@ -367,7 +367,7 @@ def test_a_number_that_json_cannot_hold_is_refused(wire: Wire) -> None:
     assert wire.call("about")["structuredContent"]["deltas"] == 0
 
 
-def test_a_number_without_an_end_in_a_log_is_read_as_it_is_written_there(tmp_path: Path) -> None:
+def test_an_infinite_number_in_a_log_is_given_as_its_term(tmp_path: Path) -> None:
     with EventLog.open(tmp_path / "a.rdfp") as log:
         Memory(log).observe(V.ann, V.age, float("inf"))
     (entry,) = Desk(tmp_path / "a.rdfp").call("recall", {"subject": "ann"})["facts"]
@@ -398,12 +398,12 @@ def test_a_client_that_closes_its_end_in_mid_call_leaves_no_traceback(path: Path
     server = subprocess.Popen([*START, str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
     assert server.stdin
     assert server.stdout
-    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ABOUT}
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HANDSHAKE}
     server.stdin.write(json.dumps(first) + "\n")
     server.stdin.flush()
     assert server.stdout.readline()
     server.stdout.close()
-    for number in (2, 3):  # the first reply finds nobody, the second would find a pipe that is broken
+    for number in (2, 3):  # the first reply finds the pipe closed, the second would find it broken
         request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "about"}}
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
@@ -421,12 +421,12 @@ def test_a_log_that_is_not_there_is_an_error_to_a_reader(tmp_path: Path) -> None
 
 
 def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
-    composed, apart = "Jos\u00e9", "Jose\u0301"
+    composed, decomposed = "Jos\u00e9", "Jose\u0301"
     talk = Wire(tmp_path / "new.rdfp", "--write")
     talk.call("remember", **fact(composed, "caf\u00e9", "cr\u00e8me"), author="Zo\u00e9")
-    again = talk.call("remember", **fact(apart, "cafe\u0301", "cre\u0300me"), author="Zoe\u0301")
+    again = talk.call("remember", **fact(decomposed, "cafe\u0301", "cre\u0300me"), author="Zoe\u0301")
     assert "new_names" not in again["structuredContent"]
-    (text, same) = talk.call("recall", subject=apart)["structuredContent"]["facts"]
+    (text, same) = talk.call("recall", subject=decomposed)["structuredContent"]["facts"]
     assert text["by"] == same["by"] == ["Zo\u00e9"]
     assert [text["object"], same["object"]] == ["cre\u0300me", "cr\u00e8me"], "a text is kept to the letter"
     assert talk.close() == (0, "")
@@ -434,9 +434,9 @@ def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
 
 def test_a_time_of_a_call_is_read_by_the_grammar_of_xsd(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "a.rdfp", write=True)
-    said = {"subject": "caesar", "predicate": "at", "object": "theatre"}
+    visit = {"subject": "caesar", "predicate": "at", "object": "theatre"}
     desk.call(
-        "remember", {**said, "valid_from": "-0044-03-15T12:00:00Z", "valid_until": "1999-12-31T24:00:00Z"}
+        "remember", {**visit, "valid_from": "-0044-03-15T12:00:00Z", "valid_until": "1999-12-31T24:00:00Z"}
     )
     times = {"1999-12-31T23:59:59.9999999Z": 1, "2000-01-01T00:00:00Z": 0, "-0044-03-14T24:00:00Z": 0}
     for at, count in times.items():

@@ -1,4 +1,4 @@
-"""Simulators of others as emitters: a gymnasium environment, forked in a log."""
+"""A foreign simulator as an emitter: an environment of gymnasium, recorded in a log and forked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def moved(state: dict[Any, int], new: dict[Any, int]) -> Iterator[tuple[Op, Trip
 
 
 class Lake:
-    """A gymnasium environment, FrozenLake without slipping; the plan stands in the state."""
+    """FrozenLake of gymnasium, without slipping; the state's triples hold the planned actions."""
 
     def start(self, state: State, tick: int) -> None:
         import gymnasium  # pyright: ignore[reportMissingImports]

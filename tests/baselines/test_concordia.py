@@ -33,19 +33,18 @@ class Obedient:
         return f'{{"answer": "{place}"}}'
 
 
-def test_a_place_that_was_left_again_does_not_count_as_in_the_paper() -> None:
+def test_only_the_place_at_the_end_counts_as_in_the_paper() -> None:
     given = spec(query="visited_location", intervention="assert")
     simulation = simulate(Sampler(Obedient()), given, "b")
     assert [tick["isabella"].place for tick in simulation] == ["cafe", "park", "park", "park"]
 
     class Restless(Obedient):
         def ask(self, request: Request) -> str:
-            away = "It is tick 2 " not in request.messages[1].text
-            return (
-                super().ask(request)
-                if "talk with" in request.messages[1].text
-                else f'{{"answer": "{"Johnson Park" if away else "Hobbs Cafe"}"}}'
-            )
+            prompt = request.messages[1].text
+            if "talk with" in prompt:
+                return super().ask(request)
+            place = "Hobbs Cafe" if "It is tick 2 " in prompt else "Johnson Park"
+            return f'{{"answer": "{place}"}}'
 
     assert [tick["klaus"].place for tick in simulate(Sampler(Restless()), given, "a")] == [
         "park",
@@ -81,7 +80,7 @@ def test_both_arms_ask_the_same_until_the_branch() -> None:
     assert models[0].prompts != models[1].prompts
 
 
-def test_a_choice_that_cannot_be_read_is_the_answer() -> None:
+def test_a_choice_that_cannot_be_read_makes_the_answer_an_error() -> None:
     class Mute:
         def ask(self, request: Request) -> str:
             return "…"

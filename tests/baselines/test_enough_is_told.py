@@ -1,5 +1,5 @@
-"""The model is told enough: a right reading gives the gold, which comes from elsewhere (the
-generator's own oracle).
+"""The prompt tells the model enough: a reader that follows its words gives the gold, which the generator's
+own oracle computed.
 """
 
 from __future__ import annotations
@@ -103,13 +103,13 @@ class Obedient:
         return json.dumps({"answer": place})
 
 
-def shown(graded: Graded) -> tuple[Spec, Gold]:
+def spec_and_gold(graded: Graded) -> tuple[Spec, Gold]:
     return msgspec.convert(msgspec.to_builtins(graded), Spec), graded.gold
 
 
 @pytest.fixture(scope="module")
 def specs() -> list[tuple[Spec, Gold]]:
-    return [shown(graded) for graded in twin_specs(36)]
+    return [spec_and_gold(graded) for graded in twin_specs(36)]
 
 
 def test_the_village_s_text_holds_the_answer_to_each_arm(specs: list[tuple[Spec, Gold]]) -> None:

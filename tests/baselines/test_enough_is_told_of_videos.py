@@ -1,5 +1,5 @@
-"""The prompt of the controlled comparison says all that its gold knows: a reader that has the text alone, the
-log's and the question's, gives every gold. The gold comes from elsewhere, the generator's own truth.
+"""The prompt of the controlled comparison tells the model enough: a reader that has only its text, of log and
+question, gives every gold. The gold is the generator's own truth.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Reader:
         told, _, self.question = request.messages[1].text.partition("\n\nQuestion: ")
         self.looks: dict[int, str] = {}
         self.events: list[Happening] = []
-        self.said: list[tuple[int, int, str]] = []
+        self.statements: list[tuple[int, int, str]] = []
         for line in told.splitlines():
             match = re.fullmatch(r"Frame (\d+): (.+)\.", line)
             assert match
-            self.take(int(match[1]), match[2])
+            self.read_sentence(int(match[1]), match[2])
 
-    def take(self, frame: int, sentence: str) -> None:
+    def read_sentence(self, frame: int, sentence: str) -> None:
         numbers = tuple(int(number) for number in re.findall(r"\(object (\d+)\)", sentence))
         if match := re.fullmatch(r"Object (\d+) is the (.+)", sentence):
             self.looks[int(match[1])] = match[2]
@@ -61,7 +61,7 @@ class Reader:
         ):
             self.events.append(Happening(frame, match[1], numbers))
         elif numbers:
-            self.said.append((frame, numbers[0], sentence.partition(") ")[2]))
+            self.statements.append((frame, numbers[0], sentence.partition(") ")[2]))
 
     def group(self, words: str) -> set[int]:
         wanted = set(words.removeprefix("the ").split()) - {"object"}
@@ -89,14 +89,14 @@ class Reader:
 
     def in_state(self, state: str, moment: str | None) -> set[int]:
         if moment is None:
-            moved = {number for _, number, words in self.said if words == "has now been seen moving"}
+            moved = {number for _, number, words in self.statements if words == "has now been seen moving"}
             return moved if state == "moving" else set(self.looks) - moved
         at, view, motion = self.event(moment).frame, dict[int, str](), dict[int, str]()
-        for frame, number, words in self.said:
-            if frame <= at:
-                (view if words.endswith("view") else motion if words in ("is moving", "is at rest") else {})[
-                    number
-                ] = words
+        for frame, number, words in self.statements:
+            if frame <= at and words.endswith("view"):
+                view[number] = words
+            elif frame <= at and words in ("is moving", "is at rest"):
+                motion[number] = words
         wanted = {"moving": "is moving", "stationary": "is at rest"}[state]
         return {n for n, words in view.items() if words == "is in view" and motion.get(n) == wanted}
 
@@ -111,7 +111,7 @@ Given = dict[str, str]
 CROSSING = {"enter": "enters", "exit": "exits"}
 
 
-def one(reader: Reader, numbers: set[int], attribute: str) -> str:
+def attribute_of(reader: Reader, numbers: set[int], attribute: str) -> str:
     (number,) = numbers
     return reader.looks[number].split()[("color", "material", "shape").index(attribute)]
 
@@ -141,7 +141,7 @@ def yes(things: object) -> str:
 
 def partner(reader: Reader, given: Given) -> str:
     event = ordered(meetings(reader, given), given["order"])
-    return one(reader, set(event.objects) - reader.group(given["group"]), given["attribute"])
+    return attribute_of(reader, set(event.objects) - reader.group(given["group"]), given["attribute"])
 
 
 WHAT = r"What (?:is the )?(?P<attribute>color|material|shape) (?:is|of) "
@@ -153,10 +153,10 @@ RULES: dict[str, Callable[[Reader, Given], str]] = {
     rf"How many collisions happen{SPAN}": lambda r, g: str(len(meetings(r, g))),
     rf"Are there any {STATE} {THOSE}s{MOMENT}": lambda r, g: yes(states(r, g)),
     rf"Are there any {THOSE}s that (?P<verb>enter|exit) the scene{SPAN}": lambda r, g: yes(crossings(r, g)),
-    rf"{WHAT}the {STATE} {THOSE}{MOMENT}": lambda r, g: one(r, states(r, g), g["attribute"]),
-    rf"{WHAT}the {THOSE} that is {STATE}{MOMENT}": lambda r, g: one(r, states(r, g), g["attribute"]),
+    rf"{WHAT}the {STATE} {THOSE}{MOMENT}": lambda r, g: attribute_of(r, states(r, g), g["attribute"]),
+    rf"{WHAT}the {THOSE} that is {STATE}{MOMENT}": lambda r, g: attribute_of(r, states(r, g), g["attribute"]),
     rf"{WHAT}{ORDER} that (?P<verb>enter|exit)s the scene{SPAN}": (
-        lambda r, g: one(r, {ordered(crossings(r, g), g["order"]).objects[0]}, g["attribute"])
+        lambda r, g: attribute_of(r, {ordered(crossings(r, g), g["order"]).objects[0]}, g["attribute"])
     ),
     rf"{WHAT}{ORDER} (?:to|that) collides? with the {THOSE}{SPAN}": partner,
 }
@@ -164,7 +164,7 @@ RULES: dict[str, Callable[[Reader, Given], str]] = {
 
 @pytest.fixture(scope="module")
 def questions() -> list[tuple[Request, Request, str]]:
-    """Questions about the videos of the sample profile's beginning: with poses, without, and the gold."""
+    """Questions about the sample profile's first videos: the prompt with poses, without, and the gold."""
     prompts = []
     for number in range(10_000, 10_030):
         scene = generate_scene(number, 20)

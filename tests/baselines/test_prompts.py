@@ -29,19 +29,19 @@ def log() -> EventLog:
     return filmed_log([(0, 1, 30)], views={0: range(10, 90)}, moving={0: range(128), 1: range(30, 128)})
 
 
-def test_every_delta_of_a_log_is_told() -> None:
+def test_every_delta_of_a_log_is_in_the_prompt() -> None:
     deltas = list(log())
     whole = clevrer.log_text(log())
-    told = [
+    shown = [
         delta
         for delta in deltas
         if delta.op is Op.INSERT
         and not str(delta.triple[1]).endswith(("type>", "number>", "color>", "material>", "shape>", "frame>"))
     ]
-    assert len(told) > 20
-    for left_out in told:
+    assert len(shown) > 20
+    for left_out in shown:
         changed = EventLog(Delta(tick=d.tick, op=d.op, triple=d.triple) for d in deltas if d != left_out)
-        with suppress(KeyError):  # what is left cannot even be told without it
+        with suppress(KeyError):  # without this delta, the others cannot be put into words
             assert clevrer.log_text(changed) != whole, left_out
     assert "Frame 10: Event 1: the red metal cube (object 0) enters the scene." in whole
     assert (
@@ -64,7 +64,7 @@ def test_a_delta_that_there_are_no_words_for_is_refused() -> None:
         clevrer.log_text(EventLog([*deltas, strange]))
 
 
-def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() -> None:
+def test_the_same_log_is_the_same_text_and_the_answer_is_a_word_of_the_vocabulary() -> None:
     request = clevrer.request(clevrer.log_text(log()), "How many metal objects are there?")
     assert text(request) == text(
         clevrer.request(clevrer.log_text(log()), "How many metal objects are there?")
@@ -75,17 +75,17 @@ def test_the_same_log_is_the_same_text_and_one_of_the_vocabulary_is_asked_for() 
 
 
 @pytest.mark.parametrize("arm", spec().arms)
-def test_a_village_is_told_whole_and_its_label_is_not(arm: twin.Arm) -> None:
-    told = text(twin.request(spec(), arm))
+def test_a_prompt_has_the_whole_village_and_not_its_label(arm: twin.Arm) -> None:
+    prompt = text(twin.request(spec(), arm))
     for named in (*VILLAGE.places, *VILLAGE.facts, *VILLAGE.agents):
-        assert named.name in told
-    assert "from tick 2 on at Hobbs Cafe" in told
-    assert "from tick 3 on at Hobbs Cafe, if they know then: there is a party" in told
-    assert told == text(twin.request(spec(linkage="control"), arm))
+        assert named.name in prompt
+    assert "from tick 2 on at Hobbs Cafe" in prompt
+    assert "from tick 3 on at Hobbs Cafe, if they know then: there is a party" in prompt
+    assert prompt == text(twin.request(spec(linkage="control"), arm))
 
 
 @pytest.mark.parametrize("intervention", INTERVENTIONS)
-def test_only_arm_b_is_told_of_the_intervention(intervention: str) -> None:
+def test_only_the_prompt_of_arm_b_has_the_intervention(intervention: str) -> None:
     given = spec(intervention=intervention)
     first, second = (text(twin.request(given, arm)) for arm in given.arms)
     assert "At tick 1, before anything else" in second
@@ -119,7 +119,7 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
 
 
 @pytest.mark.long
-def test_each_beginning_of_the_asking_order_holds_every_cell_s_share_and_nothing_is_from_the_front() -> None:
+def test_each_prefix_of_the_asking_order_has_every_cell_s_share_and_numbers_from_the_end() -> None:
     cells = {g.spec: (g.linkage, g.gold) for g in map(generate, range(180), repeat(20))}
     share = {cell: count / 180 for cell, count in Counter(cells.values()).items()}
     order = spread(cells, 20)
@@ -165,7 +165,7 @@ def test_words_around_a_reply_are_passed_over(reply: str) -> None:
     assert Request((), one_of("yes", "no")).read(reply).answer == "yes"
 
 
-def test_an_extractor_is_not_shown_the_question_and_its_graph_is_cleaned() -> None:
+def test_an_extractor_is_shown_the_image_and_its_graph_is_cleaned() -> None:
     image = Image("7", "image/jpeg", "aa")
     request = gqa.extract_request(image)
     assert request.messages[1].images == (image,)

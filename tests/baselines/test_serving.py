@@ -1,4 +1,4 @@
-"""A real model behind `substrate models serve`: the packaged one, or another file."""
+"""`substrate models serve` with a file of the user: a real model, and a file that is none."""
 
 from __future__ import annotations
 

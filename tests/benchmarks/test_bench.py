@@ -22,7 +22,7 @@ from substrate.domains.clevrer.scene import Scene
 SIZES = {"fork": ("40", "80"), "world": ("1",)}
 SIZES |= dict.fromkeys(("clevrer-descriptive", "gqa", "twin"), ("2",))
 SIZES |= dict.fromkeys(("clevrer", "program", "simulated", "perceived"), ("1",))
-"""A single size shows that a bench runs; of two an exponent is made, in the same way for each."""
+"""A single size shows that a bench runs; from two sizes, each bench computes an exponent in the same way."""
 
 
 @pytest.mark.parametrize("name", [name for name, bench in BENCHES.items() if not bench.asked])

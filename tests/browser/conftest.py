@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A Chromium with an empty profile; without its sandbox, which it refuses to root.
+    """A Chromium with an empty profile; without its sandbox, since Chromium refuses to start as root with it.
 
     It ends with the module: while it is open, its driver's event loop runs, and no other test can run one.
     """

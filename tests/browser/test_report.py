@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from browsing import Opener, Scheme, grave, picture
+from browsing import Opener, Scheme, picture, serious_faults
 from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_every_table_fits_and_the_rest_of_it_is_a_click_away(opened: Opener, wid
     assert gap.is_visible()
 
 
-def test_a_table_is_sorted_by_a_click_and_a_benchmark_or_number_is_found(opened: Opener) -> None:
+def test_a_table_is_sorted_by_a_column_and_the_search_finds_a_benchmark_or_number(opened: Opener) -> None:
     page = opened()
     table = page.locator("table[aria-describedby=caption-clevrer]")
     head = table.locator("thead th").nth(1)
@@ -93,8 +93,8 @@ def test_a_table_is_sorted_by_a_click_and_a_benchmark_or_number_is_found(opened:
 
 def test_the_state_of_a_log_and_two_arms_beside_each_other_at_any_tick(opened: Opener) -> None:
     page = opened("states.html?answer=clevrer/10000/0&tick=0")
-    told, only = page.locator(".told"), page.locator("#state .only")
-    expect(told).to_have_text(re.compile(r"^\d+ triples at tick 0$"))
+    status, only = page.locator(".told"), page.locator("#state .only")
+    expect(status).to_have_text(re.compile(r"^\d+ triples at tick 0$"))
     early = page.locator("[data-arm='0'] li").count()
     page.get_by_role("slider").fill("127")
     assert page.locator("[data-arm='0'] li").count() > early
@@ -105,7 +105,7 @@ def test_the_state_of_a_log_and_two_arms_beside_each_other_at_any_tick(opened: O
     twin = next(text for text in log.locator("option").all_text_contents() if text.startswith("twin/"))
     log.select_option(label=twin)
     expect(page.get_by_role("heading", name="arm b")).to_be_visible()
-    expect(told).to_have_text(re.compile(r"^\d+ triples beside \d+ triples at tick"))
+    expect(status).to_have_text(re.compile(r"^\d+ triples beside \d+ triples at tick"))
     page.get_by_role("slider").fill("99")
     assert only.count()
     expect(only.first).to_contain_text("(only here)")
@@ -129,7 +129,7 @@ def test_dark_is_dark_and_light_is_light(opened: Opener) -> None:
     assert inks[0] != inks[1], "figures take the page's colours"
 
 
-def test_answers_are_filtered_searched_and_turned_over_by_the_keyboard(opened: Opener) -> None:
+def test_answers_are_filtered_searched_and_paged(opened: Opener) -> None:
     page = opened("answers/babi.html")
     status, lines = page.locator("#said"), page.locator("tr.line")
     expect(status).to_have_text("100 of 100 answers")
@@ -170,13 +170,13 @@ def test_without_scripts_the_numbers_stay(opened: Opener) -> None:
 
 @pytest.mark.parametrize(("scheme", "rules"), [("light", ()), ("dark", ("color-contrast",))])
 def test_a_screen_reader_finds_its_way(opened: Opener, scheme: Scheme, rules: tuple[str, ...]) -> None:
-    """A scheme changes colours alone."""
+    """The dark scheme changes colours alone, so only the contrast is checked there."""
     for name in ("index.html", NUMBER, ABLATIONS, "states.html"):
         page = opened(name, scheme=scheme)
         if name == ABLATIONS:
             wrong_answer(page)
         page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
-        assert grave(page, *rules) == [], name
+        assert serious_faults(page, *rules) == [], name
 
 
 def test_it_prints_on_few_pages(opened: Opener) -> None:
@@ -189,7 +189,7 @@ def test_it_prints_on_few_pages(opened: Opener) -> None:
 
 
 def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
-    """With SCREENSHOTS=FOLDER in the environment: of the sample's report, where it was made here."""
+    """With SCREENSHOTS=FOLDER in the environment, picture the sample's report, else a small project's."""
     if not os.environ.get("SCREENSHOTS"):
         pytest.skip("SCREENSHOTS names no folder")
     sample = ROOT / "artifacts/sample/report"

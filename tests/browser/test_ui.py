@@ -39,9 +39,9 @@ from orchestration.stages.graph import EVERY
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
 PATIENCE = 1800 * SECOND
-"""Ends a run that hangs, or a server that does not start; no test waits that long for what comes."""
+"""Ends a run that hangs, or a server that does not start; one that works takes a fraction of it."""
 SOON = 90 * SECOND
-"""The same for an element of a page that no run precedes."""
+"""The same limit for an element of a page that needs no run."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "ablations", "perceived", "results")
@@ -59,7 +59,7 @@ def end(server: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def project(unchanged_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pinned project where nobody has run anything, and where GQA's scores are yet to be made."""
+    """A pinned project without a record of runs and without GQA's scores."""
     root = tmp_path_factory.mktemp("ui") / "project"
     shutil.copytree(unchanged_project, root, symlinks=True)
     for score in (*root.glob("artifacts/sample/scores/gqa.*"), root / "artifacts/sample/metrics/gqa.json"):
@@ -116,7 +116,7 @@ def answers(address: str) -> bool:
 
 @pytest.fixture(scope="module")
 def page(server: tuple[str, subprocess.Popen[bytes]], browser: Browser) -> Iterator[Page]:
-    """A page of a Chromium with an empty profile, which has seen no error when the tests are over."""
+    """A page of a Chromium with an empty profile; at the end, no script and no response may have failed."""
     errors: list[str] = []
     opened = browser.new_page(viewport=SIZE, base_url=server[0])
     opened.set_default_timeout(SOON)
@@ -163,7 +163,7 @@ def test_the_asset_graph_names_every_group_and_box_and_has_every_edge(page: Page
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for box in ("clevrer_dataset", "clevrer_logs", "clevrer_answers", "clevrer_scores"):
         expect(box_link(page, box)).to_be_visible()
-    # What is typed there is parsed in the browser, so the server's parser is not asked.
+    # The browser parses this selection itself, so a query to the server would not show that it works.
     page.goto('/assets?asset-selection=kind:"bullet"')
     expect(page.get_by_text("Materialize selected")).to_be_visible()
     expect(box_link(page, "clevrer_dataset")).to_be_visible()
@@ -180,7 +180,7 @@ REFUSED = (
 )
 
 
-def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_run(page: Page) -> None:
+def test_the_form_of_a_job_offers_every_key_and_refuses_a_wrong_value_before_a_run(page: Page) -> None:
     page.goto("/locations/substrate/jobs/reproduce_clevrer/playground")
     for field in ("profile", "set", "experiment", "force"):
         expect(page.locator(".CodeMirror-line").get_by_text(field, exact=True)).to_be_visible()
@@ -200,8 +200,8 @@ def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_r
     for form in REFUSED:
         answer = launched(page, "reproduce_gqa", form)
         assert answer["__typename"] in ("RunConfigValidationInvalid", "PythonError"), answer
-    told = "set: seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
-    assert answer == {"__typename": "PythonError", "message": told, "stack": [], "cause": None}
+    message = "set: seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
+    assert answer == {"__typename": "PythonError", "message": message, "stack": [], "cause": None}
     assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
@@ -244,16 +244,12 @@ ATTACK = Path(__file__).with_name("attack.html")
 def test_a_page_of_another_origin_is_refused_and_starts_nothing(
     page: Page, address: str, tmp_path: Path
 ) -> None:
-    told = (
+    mutation = (
         'mutation {launchPipelineExecution(executionParams: {selector: {repositoryLocationName: "substrate",'
-    )
-    told += (
         ' repositoryName: "__repository__", pipelineName: "reproduce_gqa"}, mode: "default"}) {__typename}}'
     )
-    (tmp_path / "index.html").write_text(
-        ATTACK.read_text("utf-8").replace("QUERY", json.dumps(told)).replace("SERVER", json.dumps(address)),
-        "utf-8",
-    )
+    text = ATTACK.read_text("utf-8").replace("QUERY", json.dumps(mutation))
+    (tmp_path / "index.html").write_text(text.replace("SERVER", json.dumps(address)), "utf-8")
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as elsewhere:
         stranger = page.context.browser.new_page()  # pyright: ignore[reportOptionalMemberAccess]
@@ -276,7 +272,7 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
     assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
-def test_one_click_makes_what_the_sample_lacks(page: Page) -> None:
+def test_one_click_makes_the_missing_results_of_the_sample(page: Page) -> None:
     page.goto("/jobs")
     page.get_by_text("reproduce_sample", exact=True).first.click()
     page.get_by_role("button", name="Materialize all").click()
@@ -310,11 +306,11 @@ def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
     expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
     picture(page, "asset")
     page.goto("/assets/clevrer_answers")
-    for first in ("result", "by subset", "accuracy"):
-        expect(page.get_by_role("cell", name=first, exact=True).first).to_be_visible()
+    for name in ("result", "by subset", "accuracy"):
+        expect(page.get_by_role("cell", name=name, exact=True).first).to_be_visible()
     page.goto("/assets/gqa_scores")
-    page_of = page.get_by_role("link", name="by_id/accuracy").first
-    assert page.request.get(page_of.get_attribute("href") or "").status == 200
+    link = page.get_by_role("link", name="by_id/accuracy").first
+    assert page.request.get(link.get_attribute("href") or "").status == 200
     preview = page.get_by_role("cell", name="gqa/by_id/accuracy").last
     preview.scroll_into_view_if_needed()
     expect(preview).to_be_visible()
@@ -364,14 +360,14 @@ def watch_to_success(page: Page) -> None:
     assert ended.inner_text() == "Success"
 
 
-def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, project: Path) -> None:
+def test_the_check_of_a_drifted_result_shows_rows_cause_and_report(page: Page, project: Path) -> None:
     parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
     parameters["clevrer"]["counterfactual"]["method"] = "printed"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
     key = {"path": ["clevrer_answers"]}
     check = {"assetKey": key, "name": "drift"}
     form = {"profile": "sample"}
-    # What is a warning fails no run.
+    # The check is a warning, so the run succeeds.
     succeed(page, launched(page, "__ASSET_JOB", form, assetSelection=[key], assetCheckSelection=[check]))
     page.goto("/assets/clevrer_answers?view=checks&checkDetail=drift")
     expect(page.get_by_text("This is a non-blocking asset check")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Visits, each as its visitor has it: in a terminal and in a browser, on a project that was reproduced.
+"""Visits of several kinds of readers, in a terminal and in a browser, to a project that was reproduced.
 
 `docs/index.md` shows pictures of some; with SCREENSHOTS=FOLDER in the environment they are written to FOLDER.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import markdown
 import pytest
-from browsing import Opener, fits, grave, picture
+from browsing import Opener, fits, picture, serious_faults
 from commands import ROOT, python
 from playwright.sync_api import Browser, Page, expect
 from shared_project import run
@@ -37,13 +37,13 @@ class Terminal:
     """A terminal in a project: runs commands, and keeps what was typed and printed."""
 
     def __init__(self, project: Path) -> None:
-        self.project, self.said = project, list[str]()
+        self.project, self.lines = project, list[str]()
 
     def __call__(self, command: str, code: int = 0) -> str:
         done = run(self.project, *shlex.split(command), check=False)
         assert done.returncode == code, f"{command}\n{done.stderr}{done.stdout}"
         output = done.stderr + done.stdout
-        self.said += [f"$ {command}", output.strip(), ""]
+        self.lines += [f"$ {command}", output.strip(), ""]
         return output
 
 
@@ -53,7 +53,7 @@ def terminal(reproduced: Path) -> Terminal:
     return Terminal(reproduced)
 
 
-def printed(browser: Browser, text: str, name: str) -> None:
+def picture_terminal(browser: Browser, text: str, name: str) -> None:
     """Picture what a terminal shows."""
     page = browser.new_page(viewport={"width": 1100, "height": 300})
     cut = "\n".join(line if len(line) <= _WIDE else f"{line[:_WIDE]}…" for line in text.splitlines())
@@ -66,10 +66,10 @@ def printed(browser: Browser, text: str, name: str) -> None:
 def test_a_researcher_reproduces_changes_tau_and_compares(terminal: Terminal) -> None:
     assert "Nothing to do" in terminal("substrate reproduce")
     terminal(f"substrate reproduce --only clevrer --set {TAU}=3.0")
-    said = terminal(f"substrate experiment diff {TAU}-3.0")
-    assert f"parameter {TAU} null -> 3.0" in said
-    assert PREDICTIVE in said
-    assert re.search(r"^right to wrong: substrate explain clevrer/\d+/\d+: ", said, re.MULTILINE)
+    diff = terminal(f"substrate experiment diff {TAU}-3.0")
+    assert f"parameter {TAU} null -> 3.0" in diff
+    assert PREDICTIVE in diff
+    assert re.search(r"^right to wrong: substrate explain clevrer/\d+/\d+: ", diff, re.MULTILINE)
 
 
 def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clicks(
@@ -79,7 +79,7 @@ def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clic
     assert "2 figures, 1 beside ours" in terminal("substrate paper paper.tex --out paper")
     opened = Opener(browser, terminal.project)
     page = opened("paper/index.html")
-    assert grave(page) == []
+    assert serious_faults(page) == []
     page.get_by_role("link", name="59.85").first.click()
     ours = page.locator("tr:target")
     expect(ours).to_be_in_viewport()
@@ -104,10 +104,10 @@ def test_a_maintainer_sees_a_drift_in_the_comment_on_a_change(terminal: Terminal
     parameters = terminal.project / "params.yaml"
     parameters.write_text(parameters.read_text("utf-8").replace("tau: null", "tau: 3.0"), "utf-8")
     terminal("substrate reproduce --only clevrer")
-    # As the workflow does that writes the comment.
-    told = run(terminal.project, "substrate", "verify", "--no-recompute", check=False).stdout.strip()
+    # The workflow that writes the comment runs the same command.
+    report = run(terminal.project, "substrate", "verify", "--no-recompute", check=False).stdout.strip()
     page = browser.new_page(viewport={"width": 1100, "height": 900})
-    page.set_content(rendered(f"### {told.splitlines()[-1]}\n\n```text\n{told}\n```\n"))
+    page.set_content(rendered(f"### {report.splitlines()[-1]}\n\n```text\n{report}\n```\n"))
     expect(page.get_by_role("heading")).to_have_text(re.compile(r"^\d+ differences from the pins$"))
     text = page.locator("pre")
     expect(text).to_contain_text(re.compile(rf"{PREDICTIVE} .*[-+]\d+\.\d\d pp"))
@@ -133,20 +133,20 @@ def test_someone_brings_official_files(terminal: Terminal, browser: Browser, tmp
     shutil.copy(given / "annotation.zip", annotations)
     questions.write_bytes(gzip.compress((given / "questions.json").read_bytes()))
     terminal(f"substrate answer clevrer --annotations {annotations} --questions {questions} --out rows.jsonl")
-    here = [f"--set profiles.local.clevrer.annotations={annotations}"]
-    here += [f"--set profiles.local.clevrer.questions={questions}"]
-    table = terminal(f"substrate reproduce --tables --profile local --only clevrer {' '.join(here)}")
+    options = f"--set profiles.local.clevrer.annotations={annotations}"
+    options += f" --set profiles.local.clevrer.questions={questions}"
+    table = terminal(f"substrate reproduce --tables --profile local --only clevrer {options}")
     assert "predictive per-question" in table
     assert "my_questions.json.gz" in terminal(f"substrate trace {PREDICTIVE} --profile local")
-    printed(browser, "\n".join(terminal.said).replace(f"{tmp_path}/", ""), "visit-files")
+    picture_terminal(browser, "\n".join(terminal.lines).replace(f"{tmp_path}/", ""), "visit-files")
 
 
 def test_picture_of_an_agents_memory(browser: Browser) -> None:
-    """The builder of an agent visits no report: the documentation's program is pictured for page one."""
+    """Picture the documentation's program for its first page: the builder of an agent visits no report."""
     if not os.environ.get("SCREENSHOTS"):
         pytest.skip("SCREENSHOTS names no folder")
     program = "docs/examples/agent_memory.py"
-    printed(browser, f"$ python {program}\n{python(ROOT / program).stdout}", "memory")
+    picture_terminal(browser, f"$ python {program}\n{python(ROOT / program).stdout}", "memory")
 
 
 def test_someone_reads_the_report_on_a_telephone(opened: Opener) -> None:

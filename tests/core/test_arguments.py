@@ -32,18 +32,18 @@ from substrate.rules.fixpoint import RuleEmitter
 from substrate.sparql.guard import QueryLimits
 
 V = Namespace("urn:v:")
-SAID = (V.ann, V.at, V.cafe)
+FACT = (V.ann, V.at, V.cafe)
 ANY: Any = "anything"
 TODAY: Any = "today"
 NUMBER: Any = 3
 BYTES: Any = b"TX ."
-TEXT_BETWEEN: Any = (V.ann, "at", V.cafe)
-LOG = EventLog([Delta(0, Op.INSERT, SAID)])
+TEXT_AS_PREDICATE: Any = (V.ann, "at", V.cafe)
+LOG = EventLog([Delta(0, Op.INSERT, FACT)])
 BOX = TBox("t", "")
 
 WRONG: dict[str, Callable[[], object]] = {
     "Assert: 'anything' is not three terms": lambda: Assert(ANY),
-    "Assert: predicate: 'at' is not an IRI": lambda: Assert(TEXT_BETWEEN),
+    "Assert: predicate: 'at' is not an IRI": lambda: Assert(TEXT_AS_PREDICATE),
     "OverrideLocation: subject: 'anything'": lambda: OverrideLocation(ANY, V.cafe),
     "a namespace is a text": lambda: Namespace(NUMBER),
     "tbox: 'anything' is not a TBox": lambda: RuleEmitter(ANY),
@@ -92,9 +92,9 @@ class Whole:
 TICKS = [True, False, 1.0, "1", None, Fraction(1), Decimal(1), Whole(), 0, 1, -1, 2**63 - 1, 2**63]
 DOORS: dict[str, Callable[[EventLog, Any], EventLog | None]] = {
     "fork": lambda log, tick: fork(log, tick, Assert((V.ann, V.age, Literal(7)))),
-    "append": lambda log, tick: log.append(Delta(tick, Op.INSERT, SAID)),
-    "extend": lambda log, tick: log.extend([Delta._make((tick, Op.INSERT, SAID))]),
-    "insert": lambda log, tick: log.insert(*SAID, tick=tick) and None,
+    "append": lambda log, tick: log.append(Delta(tick, Op.INSERT, FACT)),
+    "extend": lambda log, tick: log.extend([Delta._make((tick, Op.INSERT, FACT))]),
+    "insert": lambda log, tick: log.insert(*FACT, tick=tick) and None,  # None, as `append` gives
     "lines": lambda log, tick: log.extend_lines([(tick, "A <urn:s> <urn:p> <urn:o> .")]),
     "spelled": lambda log, tick: log.extend_spelled([Spelled(tick, Op.INSERT, "<urn:s> <urn:p> <urn:o>")]),
 }
@@ -102,8 +102,8 @@ DOORS: dict[str, Callable[[EventLog, Any], EventLog | None]] = {
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("tick", TICKS, ids=repr)
-def test_what_is_taken_for_a_tick_can_be_written_and_read_again(door: str, tick: Any, tmp_path: Path) -> None:
-    log = EventLog([Delta(0, Op.INSERT, SAID)])
+def test_a_value_taken_for_a_tick_can_be_written_and_read_again(door: str, tick: Any, tmp_path: Path) -> None:
+    log = EventLog([Delta(0, Op.INSERT, FACT)])
     try:
         made = DOORS[door](log, tick) or log
     except SubstrateError:

@@ -30,16 +30,16 @@ steps = st.lists(st.tuples(st.integers(0, 20), st.sampled_from(Op), terms), max_
 bounds = st.none() | st.integers(-15, 15)
 
 
-def made(given: list[tuple[int, Op, Any]]) -> EventLog:
+def log_in_order(given: list[tuple[int, Op, Any]]) -> EventLog:
     ordered = sorted(given, key=lambda step: step[0])
     return EventLog(Delta(tick, op, (V.ann, V.at, object_)) for tick, op, object_ in ordered)
 
 
 @given(steps, bounds, bounds, bounds.filter(lambda step: step != 0), st.integers(0, 20))
-def test_a_slice_is_that_of_the_list(
+def test_a_slice_of_a_log_is_that_of_its_list_of_deltas(
     given: list[tuple[int, Op, Any]], start: int | None, stop: int | None, step: int | None, at: int
 ) -> None:
-    log = made(given)
+    log = log_in_order(given)
     forked = fork(log, min(at, log.last_tick + 1), Assert((V.bo, V.at, V.park)))
     for deltas in (log, forked):
         assert deltas[start:stop:step] == tuple(deltas)[start:stop:step]
@@ -48,10 +48,10 @@ def test_a_slice_is_that_of_the_list(
 
 
 @given(steps, st.integers(0, 20))
-def test_what_was_pickled_or_copied_is_equal_and_grows_by_itself(
+def test_a_pickled_or_copied_log_or_state_is_equal_and_grows_by_itself(
     given: list[tuple[int, Op, Any]], tick: int
 ) -> None:
-    log = made(given)
+    log = log_in_order(given)
     digest, size = log.digest, len(log)
     for other in (pickle.loads(pickle.dumps(log)), copy(log), deepcopy(log)):
         assert (other, other.descent) == (log, log.descent)
@@ -83,10 +83,10 @@ def test_a_copy_of_a_log_on_disk_is_in_memory(tmp_path: Path) -> None:
         for other in (pickle.loads(pickle.dumps(log)), copy(log)):
             other.append(Delta(1, Op.RETRACT, FACT))
             assert path.read_bytes() == before
-        still = copy(log.head)
+        snapshot = copy(log.head)
         log.append(Delta(1, Op.RETRACT, FACT))
-        assert len(still) == 1, "a copy of the head does not follow the log"
-        still.apply(Op.RETRACT, ox.Quad(*FACT))
+        assert len(snapshot) == 1, "a copy of the head does not follow the log"
+        snapshot.apply(Op.RETRACT, ox.Quad(*FACT))
     assert EventLog.read(path) == log
 
 
@@ -97,14 +97,14 @@ def test_a_pickle_that_was_changed_is_refused() -> None:
         pickle.loads(damaged)
 
 
-def test_logs_and_states_are_equal_by_what_they_hold() -> None:
+def test_logs_and_states_are_equal_by_their_contents() -> None:
     log = EventLog([Delta(0, Op.INSERT, FACT)])
-    apart = EventLog([Delta(0, Op.INSERT, FACT)])
-    assert log == apart
+    equal = EventLog([Delta(0, Op.INSERT, FACT)])
+    assert log == equal
     assert log != EventLog()
     assert log != [*log]
     assert fork(log, 1) == log, "a fork with no change"
-    assert log.state() == apart.head
+    assert log.state() == equal.head
     assert log.state() != set(log.state())
     for value in (log, log.state()):
         with pytest.raises(TypeError, match="unhashable"):
@@ -128,7 +128,7 @@ def test_the_small_verbs_append_python_values(tmp_path: Path) -> None:
 
 
 class Interrupted(EventLog):
-    """A log that lets another thread try to append between the look at its last tick and what follows."""
+    """A log that lets another thread try to append between the reading of its last tick and the append."""
 
     meanwhile: threading.Thread | None = None
 
@@ -142,7 +142,7 @@ class Interrupted(EventLog):
         return tick
 
 
-def test_who_names_no_tick_is_not_refused_for_another_threads_tick() -> None:
+def test_an_insert_without_a_tick_is_not_refused_for_another_threads_tick() -> None:
     log = Interrupted()
     other = threading.Thread(target=lambda: log.insert(V.clock, V.struck, 9, tick=9))
     log.meanwhile = other

@@ -34,7 +34,7 @@ def appended(path: Path, record: Recorder) -> None:
 
 
 def begun(path: Path, record: Recorder) -> None:
-    """A log whose file another process made and, killed at once, never synced the entry of."""
+    """Appends to a file that another process created and never synced, since it was killed at once."""
     record.allowed = frozenset(PREFIXES[:1])
     path.touch()
     appended(path, record)
@@ -53,7 +53,7 @@ def saved(path: Path, record: Recorder) -> None:
 
 
 def cut_off(path: Path, record: Recorder) -> None:
-    """A log that was cut off is opened, which moves the rest beside it, and goes on."""
+    """A log that was cut off is opened, which moves its torn end to a file beside it."""
     record.allowed = frozenset([PREFIXES[0], PREFIXES[4]])
     log_of(LINES[:4]).save(path)
     with path.open("r+b") as file:
@@ -66,7 +66,7 @@ def cut_off(path: Path, record: Recorder) -> None:
 @pytest.mark.filterwarnings("ignore::substrate.log.event_log.TornTailWarning")
 @pytest.mark.parametrize("suffix", ["rdfp", "rdfp.gz"])
 @pytest.mark.parametrize("workload", [appended, begun, saved, cut_off])
-def test_no_power_loss_costs_what_was_acknowledged(
+def test_no_power_loss_loses_an_acknowledged_append(
     workload: Callable[[Path, Recorder], None], suffix: str, tmp_path: Path
 ) -> None:
     name, folder, after = f"log.{suffix}", tmp_path / "disk", tmp_path / "after"
@@ -82,7 +82,7 @@ def test_no_power_loss_costs_what_was_acknowledged(
             log = EventLog.open(path)
             ways["opened"] += 1
         except LogError:
-            # Only bytes that nobody wrote may need more than to be opened.
+            # Only a state with zeros that nobody wrote may need a repair before it opens.
             assert state.zeroed, (number, state)
             if PREFIXES[0] not in state.allowed:
                 repair(path)

@@ -1,4 +1,4 @@
-"""An answer's reasons as a reader and a machine are given them."""
+"""The explanation of an answer: as text for a reader, as a record for a machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_answer_is_read_first_and_a_query_once() -> None:
     assert text.count("ASK {") == 1
 
 
-def test_what_one_tick_says_of_one_thing_is_one_line_and_in_full_a_line_each() -> None:
+def test_deltas_of_one_tick_and_thing_are_one_line_and_in_full_a_line_each() -> None:
     why = explained(moves(3), ExplainedPart("", (step(0, 1, 2),), ""))
     assert "tick   0  insert   :ann a :Person; :age 40\n" in why.text()
     full = why.text(full=True)
@@ -48,7 +48,7 @@ def test_what_one_tick_says_of_one_thing_is_one_line_and_in_full_a_line_each() -
 
 def test_more_than_a_few_deltas_are_counted_and_in_full_all_there() -> None:
     why = explained(moves(40), ExplainedPart("", (step(*range(2, 40)),), ""))
-    assert why.text().count(":ann :in") + 32 == 38
+    assert why.text().count(":ann :in") == 6
     assert "and 32 more" in why.text()
     assert why.text(full=True).count("<urn:v:in>") == 38
     assert len(why.record()["parts"][0]["steps"][0]["evidence"]) == 38
@@ -64,7 +64,7 @@ def test_the_same_deltas_are_named_by_the_step_that_showed_them() -> None:
     assert "choice 1: no\n  0 look => found\n      the deltas of step 1 of choice 0\n" in text
 
 
-def test_a_forks_deltas_are_told_apart_from_the_answers_own() -> None:
+def test_a_forks_deltas_are_marked_beside_the_answers_own() -> None:
     log = moves(5)
     branch = fork(log, at=2, emitter=None)
     why = explained(log, ExplainedPart("", (step(2), step(3, log="fork")), ""), fork=branch)

@@ -1,4 +1,4 @@
-"""Logs and states in the formats of others."""
+"""States in Turtle and N-Quads, written and read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from substrate.log import from_state, to_turtle
 @pytest.fixture(scope="module")
 def log() -> EventLog:
     _, village = unfolded("village", until=8)
-    said = 'A _:b <urn:p> <<( _:b <urn:q> "שלום"@he--rtl )>> .'
+    line = 'A _:b <urn:p> <<( _:b <urn:q> "שלום"@he--rtl )>> .'
     village.extend_lines(
-        [(9, said), (9, "D <urn:village:sam> <urn:substrate:village:at> <urn:village:park> .")]
+        [(9, line), (9, "D <urn:village:sam> <urn:substrate:village:at> <urn:village:park> .")]
     )
     return village
 
@@ -38,7 +38,7 @@ def test_a_state_is_written_and_read_back(log: EventLog, form: str) -> None:
     ],
 )
 def test_nodes_without_a_label_are_the_same_each_time(text: str) -> None:
-    first, second = (from_state(text) for _ in "12")
+    first, second = from_state(text), from_state(text)
     assert first.to_patch() == second.to_patch()
     assert Dataset(parse(text, RdfFormat.TURTLE)) != Dataset(parse(text, RdfFormat.TURTLE))
     assert ("_:who" in first.to_patch()) is ("_:who" in text)
@@ -47,7 +47,7 @@ def test_nodes_without_a_label_are_the_same_each_time(text: str) -> None:
     assert TBox("t", turtle).opening().digest == TBox("t", turtle).opening().digest
 
 
-def test_a_state_that_is_none_is_refused() -> None:
+def test_a_text_that_is_no_state_is_refused() -> None:
     for text, form in [("<urn:s> <urn:p>", "turtle"), ("<urn:s> <urn:p> <urn:o> <urn:g> .", "nquads")]:
         with pytest.raises(LogError):
             from_state(text, form)

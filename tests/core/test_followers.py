@@ -114,7 +114,7 @@ with EventLog.open({str(path)!r}) as log:
     assert reader == EventLog.read(path)
 
 
-def test_what_does_not_go_on_from_the_log_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_does_not_continue_the_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.rdfp"
     first, other = (log_of(map(line, range(len(names)), names)) for names in ("ab", "xbc"))
     first.save(path)

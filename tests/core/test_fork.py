@@ -122,18 +122,18 @@ def test_two_arms_are_replayed_side_by_side(log: EventLog) -> None:
     a, b = arms(log, 3, OverrideLocation(ANN, PARK))
     ticks = list(twin(a, b))
     assert [t.tick for t in ticks] == [3, 5]
-    for t in ticks:
-        assert set(t.difference.inserted) == set(b.state(t.tick)) - set(a.state(t.tick))
-        assert set(t.difference.retracted) == set(a.state(t.tick)) - set(b.state(t.tick))
-        assert [*t.a] == [d for d in a if d.tick == t.tick]
-        assert [*t.b] == [d for d in b if d.tick == t.tick]
+    for step in ticks:
+        assert set(step.difference.inserted) == set(b.state(step.tick)) - set(a.state(step.tick))
+        assert set(step.difference.retracted) == set(a.state(step.tick)) - set(b.state(step.tick))
+        assert [*step.a] == [d for d in a if d.tick == step.tick]
+        assert [*step.b] == [d for d in b if d.tick == step.tick]
     assert ticks[0].difference
     assert not ticks[1].difference, "the arms meet again when Ann goes to the park"
     assert [t.tick for t in twin(a, b, start=0)] == [0, 1, 2, 3, 5]
     assert not list(twin(a, a))
 
 
-def test_what_was_observed_does_not_move_who_was_put_elsewhere(log: EventLog) -> None:
+def test_an_observed_move_does_not_move_an_agent_that_was_put_elsewhere(log: EventLog) -> None:
     home = NamedNode("urn:home")
     branch = fork(log, 3, OverrideLocation(ANN, home))
     assert [place for _, _, place in branch.state().match(ANN, LOCATION)] == [home]
@@ -145,8 +145,8 @@ def test_a_fork_by_rules_at_tick_0_keeps_the_world(name: str) -> None:
     tbox, log = unfolded(name, until=8)
     for whole in (log, EventLog.from_patch(log.to_patch())):
         assert fork(whole, 0, emitter=RuleEmitter(tbox)).digest == log.digest
-    unsaid = EventLog(log)
-    assert set(fork(unsaid, 0, emitter=RuleEmitter(tbox)).state()) == set(log.state())
+    without_opening = EventLog(log)
+    assert set(fork(without_opening, 0, emitter=RuleEmitter(tbox)).state()) == set(log.state())
 
 
 VILLAGE, V, E = "village", "urn:substrate:village:", "urn:village:"
@@ -160,7 +160,7 @@ VILLAGE, V, E = "village", "urn:substrate:village:", "urn:village:"
         ("sam", "knows", "cafe", "knows what is no fact"),
     ],
 )
-def test_a_branch_is_held_against_its_tbox(agent: str, predicate: str, object_: str, why: str) -> None:
+def test_a_branch_is_checked_against_its_tbox(agent: str, predicate: str, object_: str, why: str) -> None:
     tbox, log = unfolded(VILLAGE, until=8)
     made = Assert((NamedNode(E + agent), NamedNode(V + predicate), NamedNode(E + object_)))
     with pytest.raises(InterventionError, match=why) as caught:
@@ -186,7 +186,7 @@ def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
 
 
 @pytest.mark.parametrize("installed", [pytest.param(True, marks=shapes), False])
-def test_a_shape_beyond_the_fast_check_is_pyshacls(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pyshacl_checks_what_the_fast_check_cannot(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     fast = ":Fast sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] ."
     slow = ":Slow sh:targetSubjectsOf :in ; sh:property [ sh:path :in ; sh:maxCount 1 ] ."
     tbox = box_of(fast + slow, "urn:")
@@ -208,7 +208,7 @@ def test_a_shape_beyond_the_fast_check_is_pyshacls(installed: bool, monkeypatch:
         assert len(fork(log, 1, steps[0], RuleEmitter(tbox))) == len(log) + 1
 
 
-def test_what_a_log_opens_with_is_proven_by_its_file() -> None:
+def test_a_file_proves_the_deltas_that_open_its_log() -> None:
     log = log_of((0, f"A <urn:t:{name}> <urn:t:in> <urn:t:x> .") for name in "abc")
     log.opening = 2
     text = log.to_patch()

@@ -30,10 +30,10 @@ def test_functions_of_sparql_are_the_librarys_own(name: str) -> None:
         question = f"ASK {{ FILTER(core:without({event.node}, {thing})) }}"
         assert solutions(log, question, tbox=box) == (thing not in ancestry[event.node].objects)
     for tick in (0, 3, 8):
-        held = solutions(log, f"SELECT ?s ?p ?o {{ ?s ?p ?o FILTER(core:asOf(?s, ?p, ?o, {tick})) }}")
-        assert isinstance(held, list)
+        rows = solutions(log, f"SELECT ?s ?p ?o {{ ?s ?p ?o FILTER(core:asOf(?s, ?p, ?o, {tick})) }}")
+        assert isinstance(rows, list)
         standing = set(log.state(tick)) & set(log.state())
-        assert {(row["s"], row["p"], row["o"]) for row in held} == standing
+        assert {(row["s"], row["p"], row["o"]) for row in rows} == standing
 
 
 def test_a_function_that_is_misused_says_so() -> None:

@@ -29,10 +29,10 @@ from substrate.adapters.memory_tools import Desk
 V, path, out, round_, clients = Namespace("urn:v:"), sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 from pathlib import Path
 desk = Desk(Path(path), write=True)
-told = os.open(out, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+history = os.open(out, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
 def say(**what):
-    os.write(told, json.dumps(what).encode() + b"\\n")
+    os.write(history, json.dumps(what).encode() + b"\\n")
 
 def client(number):
     for turn in range(1000):
@@ -80,16 +80,16 @@ def calls_of(path: Path) -> list[Call]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process")
 def test_fifty_clients_and_kills_leave_one_order(tmp_path: Path) -> None:
-    log, told = tmp_path / "memory.rdfp", tmp_path / "history"
+    log, history = tmp_path / "memory.rdfp", tmp_path / "history"
     support = Path(__file__).parents[1] / "support"
     for round_ in range(KILLS):
-        before = told.stat().st_size if told.exists() else 0
+        before = history.stat().st_size if history.exists() else 0
         server = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", WORK, str(log), str(told), str(round_), str(CLIENTS)],
+            [sys.executable, "-W", "ignore", "-c", WORK, str(log), str(history), str(round_), str(CLIENTS)],
             env=os.environ | {"SUPPORT": str(support)},
         )
         while server.poll() is None and (
-            not told.exists() or told.read_bytes()[before:].count(b"replied") < 4 * CLIENTS
+            not history.exists() or history.read_bytes()[before:].count(b"replied") < 4 * CLIENTS
         ):
             time.sleep(0.05)
         server.send_signal(signal.SIGKILL)
@@ -104,7 +104,7 @@ def test_fifty_clients_and_kills_leave_one_order(tmp_path: Path) -> None:
             if value.startswith("value "):
                 assert spans.get(value) in (None, (together[0][0], together[-1][0] + 1)), "it is there twice"
                 spans[value] = together[0][0], together[-1][0] + 1
-    calls = calls_of(told)
+    calls = calls_of(history)
     assert sum(call.replied < math.inf for call in calls) >= KILLS * 4 * CLIENTS
     assert faults(calls, [str(delta) for delta in deltas], spans) == []
 
@@ -124,7 +124,7 @@ GOOD = [
     ("wrong", "why"),
     [
         (Call(8, 9, "", (0, 1), digest_of(LINES[:1])), "had replied before"),  # an old state
-        (Call(0, 0.5, "", (0, 2), digest_of(LINES)), "had replied before"),  # what nobody had begun to write
+        (Call(0, 0.5, "", (0, 2), digest_of(LINES)), "had replied before"),  # deltas not yet begun to write
         (Call(6, 7, "", (0, 1), digest_of(["x"])), "saw others"),
         (Call(6, 7, "four", (2, 3)), "was acknowledged"),
         (Call(2.5, 3, "one", (0, 2)), "was told"),

@@ -21,7 +21,7 @@ Span = tuple[int, int | None]
 
 
 @given(spans=st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(7, 12)), max_size=4))
-def test_a_fact_is_held_from_its_first_moment_to_before_its_last(spans: list[Span]) -> None:
+def test_a_fact_holds_from_its_first_moment_until_before_its_last(spans: list[Span]) -> None:
     memory = Memory()
     for number, (first, last) in enumerate(spans):
         memory.observe(V.ann, V.at, V[f"p{number}"], valid_from=first, valid_until=last)
@@ -106,6 +106,7 @@ def test_times_are_read_and_ordered_as_sparql_does(text: str, second: str) -> No
     read = moment_of(given)
     assert (read is not None) is (later or sooner)
     assert read is None or ((read <= other) is sooner and (other < read) is later)  # pyright: ignore[reportOperatorIssue]
+    # A time that a datetime of Python cannot hold stays a literal or is rounded; any other comes back.
     plain = value(given)
     assert plain == given or isinstance(read, Rounded) or read == plain == moment_of(term(plain))
     assert read is None or moment_of(term(read)) == read

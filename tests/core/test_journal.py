@@ -38,7 +38,7 @@ def test_a_gzip_log_is_read_by_any_gzip_reader_and_the_reverse(tmp_path: Path) -
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_cut_is_a_torn_tail_that_is_dropped_and_reported(tmp_path: Path, suffix: str) -> None:
     path, torn = tmp_path / f"log{suffix}", tmp_path / f"torn{suffix}"
-    log, raw = written(path), (tmp_path / f"log{suffix}").read_bytes()
+    log, raw = written(path), path.read_bytes()
     whole_ends = {0, len(raw)}
     for cut in range(len(raw)):
         torn.write_bytes(raw[:cut])
@@ -75,6 +75,7 @@ def _ends(path: Path) -> list[tuple[int, int]]:
     """The end of each append in a file of `written`, and its tick."""
     raw, ends = path.read_bytes(), []
     if path.suffix == ".gz":
+        # An append is a member of gzip with an extra field and a checksum of its header: the flags 4 and 2.
         starts = [m.start() for m in re.finditer(rb"\x1f\x8b\x08\x06", raw)] + [len(raw)]
         return [(end, 3 * number) for number, end in enumerate(starts[1:])]
     for match in re.finditer(rb"TC \.\n", raw):
@@ -160,7 +161,7 @@ def test_an_append_that_cannot_be_undone_ends_the_journal(
         disk.setattr(os, refused, refuse)
         with pytest.raises(LogError, match="cannot append"):
             log.extend_lines([(60, 'A <urn:s> <urn:p> "half" .')])
-    # The disk is well again, but what lies behind half a transaction would be dropped with it
+    # The disk works again, but an append after half a transaction would be dropped with it.
     with pytest.raises(LogError, match="could not be undone"):
         log.extend_lines([(61, 'A <urn:s> <urn:p> "after" .')])
     assert len(log) == known

@@ -1,4 +1,4 @@
-"""Likely mistakes in a TBox, and emitters that are not steady."""
+"""Likely mistakes in a TBox, and emitters that are not deterministic."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_misspelt_core_term_is_named(turtle: str) -> None:
         ("sh:target [ a sh:SPARQLTarget ; sh:select 'SELECT ?x { ?x :p ?y }' ]", "does not give \\$this"),
     ],
 )
-def test_what_shacl_would_count_as_satisfied_unchecked_is_refused(part: str, why: str) -> None:
+def test_a_constraint_that_shacl_would_ignore_is_refused(part: str, why: str) -> None:
     with pytest.raises(TBoxError, match=f"^t: shape <urn:t:S>: .*{why}"):
         TBox("t", f"{OPENING} :S a sh:NodeShape ; sh:targetClass :A ; {part} .")
     given = "SELECT DISTINCT ?this (COUNT(?v) AS ?n) { $this :p ?v FILTER(?v > 1) } GROUP BY ?this"
@@ -92,14 +92,14 @@ def test_a_rule_that_cannot_fire_is_named() -> None:
     assert lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a :next ?b OPTIONAL { ?a :nxet ?c } }")) == []
 
 
-def test_a_rule_that_gives_back_what_was_retracted_is_named() -> None:
+def test_a_rule_that_restores_a_retracted_fact_is_named() -> None:
     (finding,) = lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f }"))
     assert (finding.kind, finding.rule) == ("undoing", "spread")
     assert lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f FILTER(?b < $tick) }")) == []
 
 
 class Dice:
-    """A simulator whose throws depend on its seed; without one, on nothing that a log holds."""
+    """A simulator of throws: with a seed, each start gives the same ones; without, each gives others."""
 
     def __init__(self, seed: int | None) -> None:
         self.seed, self.random = seed, random.Random(1)
@@ -114,12 +114,12 @@ class Dice:
 
 def test_an_emitter_that_draws_without_a_seed_is_found() -> None:
     log = EventLog([Delta(0, Op.INSERT, (TERM, TERM, TERM)), Delta(5, Op.INSERT, (TERM, TERM, TERM))])
-    loose = Simulation(Dice(None))
-    assert len(fork(log, 2, emitter=loose)) == 5
+    unseeded = Simulation(Dice(None))
+    assert len(fork(log, 2, emitter=unseeded)) == 5
     with pytest.raises(LogError, match=r"delta 1: the emitter gave A <urn:die>.*at tick 2, then"):
-        fork(log, 2, emitter=loose, check=True)
-    held = Simulation(Dice(20))
-    assert fork(log, 2, emitter=held, check=True).digest == fork(log, 2, emitter=held).digest
+        fork(log, 2, emitter=unseeded, check=True)
+    seeded = Simulation(Dice(20))
+    assert fork(log, 2, emitter=seeded, check=True).digest == fork(log, 2, emitter=seeded).digest
 
 
 def test_brackets_that_nest_too_deeply_are_refused() -> None:

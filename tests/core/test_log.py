@@ -79,7 +79,7 @@ BNODE = "<_:c097fcf795d4cc69b728a7b0f4cce050>"
         ("TX .\nA <_:-a:b> <urn:p> _:a.b.\nTC .\n", "A _:x2d613a62 <urn:p> _:a.b ."),
     ],
 )
-def test_every_freedom_of_rdf_patch_is_taken(text: str, read: str) -> None:
+def test_every_spelling_that_rdf_patch_allows_is_read(text: str, read: str) -> None:
     lines = [line for _, lines in EventLog.from_patch(text).lines() for line in lines]
     assert lines == [read or "A <urn:s> <urn:p> <urn:o> ."]
 
@@ -126,7 +126,7 @@ def test_another_programs_patch_that_is_opened_as_a_log_names_the_import(tmp_pat
         ),
     ],
 )
-def test_a_patch_that_is_none_is_refused(text: str, message: str) -> None:
+def test_a_text_that_is_no_patch_is_refused(text: str, message: str) -> None:
     with pytest.raises(LogError, match=message):
         EventLog.from_patch(text, "given.rdfp")
 
@@ -135,7 +135,7 @@ DEEP = "<urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20_000 + "<urn:o>" + " )>>"
 
 
 def _sealed(line: str) -> str:
-    """A delta as a file whose chain holds, by whoever can compute a chain."""
+    """The text of a log of one line whose chain holds: anyone who can compute a chain could write it."""
     chain = Chain().after(0, [line])
     return render(Transaction(0, Chain().value, chain.value, [line]))
 

@@ -1,4 +1,4 @@
-"""An agent's memory: two clocks, tellings, forgetting, and what would have been."""
+"""An agent's memory: two clocks, tellings, forgetting, contradictions and merges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def places(memory: Memory, tick: int, about: int) -> set[str]:
     return {str(o) for _, p, o in memory.as_of(tick, about=about) if p == V.at}
 
 
-def test_what_was_believed_at_one_tick_about_another() -> None:
+def test_beliefs_at_one_tick_about_another() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe, tick=3)
     memory.end(V.ann, V.at, V.cafe, at=6, tick=7)
@@ -43,7 +43,7 @@ def test_what_was_believed_at_one_tick_about_another() -> None:
     assert {str(o) for _, p, o in memory.as_of(12) if p == V.at} == {home}, "now she is at one place"
 
 
-def test_what_is_said_of_a_record_is_asked_in_sparql_and_kept_in_the_chain(tmp_path: Path) -> None:
+def test_a_records_provenance_is_queried_in_sparql_and_is_part_of_the_digest(tmp_path: Path) -> None:
     def written(author: str) -> str:
         memory = Memory()
         memory.observe(V.ann, V.at, V.cafe, author=author, source=V.camera, time=NOON)
@@ -90,7 +90,7 @@ def test_a_belief_may_be_of_a_triple() -> None:
     assert memory.who_knew((V.bo, V.likes, V.ann)) == []
 
 
-def test_what_is_forgotten_leaves_the_state_and_stays_in_the_log() -> None:
+def test_a_forgotten_fact_leaves_the_state_and_stays_in_the_log() -> None:
     memory = Memory()
     memory.observe(V.ann, V.secret, "tells", author=V.bo, tick=1)
     memory.forget(V.ann, V.secret, "tells", author=V.dpo, source="a letter", time=NOON, tick=5)
@@ -126,7 +126,7 @@ def present(memory: Memory) -> set[tuple[object, object]]:
     return {(s, o) for s, p, o in memory.as_of() if p == V.at}
 
 
-def test_what_lies_ahead_is_not_now() -> None:
+def test_a_fact_that_begins_later_does_not_hold_now() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.moon, valid_from=1000)
     memory.observe(V.bo, V.at, V.cafe, valid_until=10)
@@ -145,7 +145,7 @@ def test_what_lies_ahead_is_not_now() -> None:
     assert Memory(EventLog.from_patch(memory.log.to_patch())).as_of() == memory.as_of()
 
 
-def test_what_another_memory_of_a_log_says_will_begin_begins() -> None:
+def test_a_fact_that_another_memory_of_the_log_wrote_begins_in_time() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe)
     other = Memory(memory.log)
@@ -155,7 +155,7 @@ def test_what_another_memory_of_a_log_says_will_begin_begins() -> None:
     assert (V.bo, V.moon) in present(memory)
 
 
-def test_an_end_that_lies_ahead_does_not_outlive_what_began_later() -> None:
+def test_a_fact_of_several_records_ends_with_the_last_of_them() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe, valid_until=5, author=V.bo)
     memory.observe(V.ann, V.at, V.cafe, valid_until=5, author=V.cy)
@@ -166,10 +166,11 @@ def test_an_end_that_lies_ahead_does_not_outlive_what_began_later() -> None:
     assert present(memory) == {(V.eve, V.home)}
 
 
-def test_by_the_clock_the_future_is_not_now_either() -> None:
+def test_a_fact_that_begins_later_by_the_clock_does_not_hold_now() -> None:
     hours = iter(range(100))
     memory = Memory(clock=lambda: NOON + timedelta(hours=next(hours)))
     memory.observe(V.ann, V.at, V.moon, valid_from=NOON + timedelta(hours=3))
+    # Each question reads the clock, which goes on by an hour.
     assert present(memory) == set()
     assert [present(memory) for _ in range(2)] == [set(), {(V.ann, V.moon)}]
     memory.observe(V.bo, V.at, V.cafe)
@@ -186,7 +187,7 @@ def test_a_clock_that_stands_still_or_goes_back_orders_records_all_the_same() ->
     assert [written[0], written[-1]] == [NOON, NOON + timedelta(days=1)]
 
 
-def test_what_rests_on_a_fact_is_withdrawn_with_it() -> None:
+def test_facts_that_rest_on_a_fact_are_withdrawn_with_it() -> None:
     memory = Memory()
     rain = memory.observe(V.town, V.weather, V.rain)
     hall = memory.observe(V.picnic, V.at, V.hall, cause=rain)
@@ -207,14 +208,14 @@ def test_what_rests_on_a_fact_is_withdrawn_with_it() -> None:
     assert places(memory, 5, 4) == {str(V.home)}, "withdrawn, it was never so"
 
 
-def test_a_functional_property_is_looked_at_when_something_is_observed() -> None:
+def test_a_functional_property_is_checked_when_a_fact_is_observed() -> None:
     box = TBox("t", f"{V.at} a <http://www.w3.org/2002/07/owl#FunctionalProperty> .")
-    lenient, strict, moving = (
+    lenient, strict, ending = (
         Memory(tbox=box),
         Memory(tbox=box, contradictions="refuse"),
         Memory(tbox=box, contradictions="end"),
     )
-    for memory in (lenient, strict, moving):
+    for memory in (lenient, strict, ending):
         memory.observe(V.ann, V.at, V.cafe, tick=1)
         memory.observe(V.ann, V.at, V.cafe, tick=1, author=V.bo)
         memory.observe(V.ann, V.mood, "fine", tick=2)
@@ -224,9 +225,9 @@ def test_a_functional_property_is_looked_at_when_something_is_observed() -> None
     with pytest.raises(LogError, match="has one object"):
         strict.observe(V.ann, V.at, V.home, tick=5)
     assert strict.log.digest == before
-    moving.observe(V.ann, V.at, V.home, tick=5)
-    assert present(moving) == {(V.ann, V.home)}
-    assert [places(moving, 5, about) for about in (4, 5)] == [{str(V.cafe)}, {str(V.home)}]
+    ending.observe(V.ann, V.at, V.home, tick=5)
+    assert present(ending) == {(V.ann, V.home)}
+    assert [places(ending, 5, about) for about in (4, 5)] == [{str(V.cafe)}, {str(V.home)}]
     with pytest.raises(ParameterError, match="contradictions"):
         Memory(contradictions="guess")  # type: ignore[arg-type]
 
@@ -240,7 +241,7 @@ v:at a owl:FunctionalProperty . v:suspects core:defeasible true .
 """
 
 
-def test_what_a_tbox_rules_out_is_refused() -> None:
+def test_a_contradiction_of_a_tbox_is_refused() -> None:
     memory = Memory(tbox=TBox("t", _STATED), contradictions="refuse")
     for thing, kind in ((V.tom, V.Cat), (V.rex, V.Dog), (V.ann, V.Person)):
         memory.observe(thing, RDF_TYPE, kind)
@@ -264,7 +265,7 @@ def test_what_a_tbox_rules_out_is_refused() -> None:
     assert memory.log.digest == before, "all of a batch, or nothing"
 
 
-def test_what_is_superseded_ends_the_oldest_first() -> None:
+def test_a_contradiction_ends_the_oldest_fact() -> None:
     memory = Memory(tbox=TBox("t", _STATED), contradictions="end")
     for who in (V.ann, V.bo, V.cy):
         memory.observe(V.red, V.lead, who)
@@ -290,7 +291,7 @@ def test_a_contradiction_is_in_doubt_until_one_side_is_gone() -> None:
     assert [ground.said[2] for ground in memory.doubted(1)] == [V.cafe, V.park]
 
 
-def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
+def test_a_defeasible_fact_that_lost_its_ground_is_in_doubt() -> None:
     for let_go in (Memory.forget, Memory.end):
         memory = Memory(tbox=TBox("t", _STATED))
         seen = memory.observe(V.glass, V.broken, True)
@@ -304,14 +305,14 @@ def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
         assert [ground.lost for ground in memory.doubted()] == [False, False]
 
 
-@pytest.mark.parametrize("until", [None, 6])  # what comes due amid the many
+@pytest.mark.parametrize("until", [None, 6])  # at 6, a fact ends between the observations
 @pytest.mark.parametrize("last", [V.home, (V.a, V.b, V.c)])
 @pytest.mark.parametrize("tick", [None, 4])
 def test_many_observations_are_those_of_one_after_the_other(
     tick: int | None, last: Any, until: int | None
 ) -> None:
     facts = [(V.ann, V.at, 'a "place"'), (V.ann, V.at, V.park), (V.bo, V.at, 7), (V.bo, V.at, last)]
-    single, many, made = Memory(), Memory(), list[Any]()
+    single, many, results = Memory(), Memory(), list[Any]()
     for memory in (single, many):
         cause = memory.observe(V.sun, V.shines, True, tick=4, valid_until=until)
         memory.log.insert(V.dee, V.at, V.home, tick=4)
@@ -320,8 +321,8 @@ def test_many_observations_are_those_of_one_after_the_other(
             records = [memory.observe(*fact, **given) for fact in facts]
         else:
             records = memory.observe_many(facts, **given)
-        made.append(records)
-    assert made[0] == made[1]
+        results.append(records)
+    assert results[0] == results[1]
     assert many.log.digest == single.log.digest
     assert many.why(*facts[3]) == single.why(*facts[3])
 
@@ -343,7 +344,7 @@ def test_memories_are_merged_in_the_order_of_time() -> None:
 
 
 def test_a_memory_that_was_just_opened_answers_as_the_one_that_wrote_it(tmp_path: Path) -> None:
-    # So many triples that the first questions look for them in samples, and some that wait for a later tick
+    # So many triples that a first question looks for them in samples of the log; some facts begin later.
     memory, agents = Memory(EventLog()), [V[f"agent{n}"] for n in range(40)]
     for n in range(400):
         rain = memory.observe(V[f"town{n % 90}"], V.weather, V[f"kind{n % 7}"], author=V.bo)
@@ -363,8 +364,8 @@ def test_a_memory_that_was_just_opened_answers_as_the_one_that_wrote_it(tmp_path
     assert opened().who_knew(V.news4) == memory.who_knew(V.news4)
     assert opened().told_by(agents[34], V.news4) == memory.told_by(agents[34], V.news4)
     for about in (3, last // 2, last):
-        told = (set(m.as_of(last // 2, about=about).match(V.bridge)) for m in (opened(), memory))
-        assert next(told) == next(told), about
+        read, own = (set(m.as_of(last // 2, about=about).match(V.bridge)) for m in (opened(), memory))
+        assert read == own, about
     assert set(opened().as_of().match(V.bridge)) == set(memory.as_of().match(V.bridge))
     forgot, again = opened(), opened()
     forgot.forget(*town)

@@ -30,11 +30,11 @@ def log() -> EventLog:
     return log_of(LINES)
 
 
-def first(_: Conflict) -> Side:
+def choose_a(_: Conflict) -> Side:
     return "a"
 
 
-def second(_: Conflict) -> Side:
+def choose_b(_: Conflict) -> Side:
     return "b"
 
 
@@ -48,7 +48,7 @@ def places(log: EventLog, who: NamedNode) -> set[NamedNode]:
     return {o for s, p, o in log.state() if (s, p) == (who, V["in"]) and isinstance(o, NamedNode)}
 
 
-def test_two_moves_of_one_person_are_a_conflict_only_where_she_is_in_one_place(log: EventLog) -> None:
+def test_two_moves_of_one_person_are_a_conflict_only_if_a_person_has_one_place(log: EventLog) -> None:
     a, b = grown(log, *HOME), grown(log, *PARK)
     assert places(merge(a, b), V.ann) == {V.home, V.park}
     (conflict,) = conflicts(a, b, functional=[V["in"]])
@@ -58,12 +58,12 @@ def test_two_moves_of_one_person_are_a_conflict_only_where_she_is_in_one_place(l
     assert [(change.position, change.delta.tick) for change in conflict.b] == [(3, 7), (4, 7)]
     with pytest.raises(MergeError, match=r"1 conflict: <urn:ann> <urn:in>: .* at tick 6, .* from tick 7 on"):
         merge(a, b, functional=[V["in"]])
-    for choose, place in ((first, V.home), (second, V.park)):
+    for choose, place in ((choose_a, V.home), (choose_b, V.park)):
         assert places(merge(a, b, functional=[V["in"]], choose=choose), V.ann) == {place}
 
 
 def test_a_conflict_that_is_over_is_still_named(log: EventLog) -> None:
-    """At the end both agree; what was true at tick 8 is in question all the same."""
+    """At the end both branches agree, but they differ at tick 8."""
     a = grown(log, *HOME, (9, "D <urn:ann> <urn:in> <urn:home> ."), (9, "A <urn:ann> <urn:in> <urn:park> ."))
     b = grown(log, *PARK)
     (conflict,) = conflicts(a, b, functional=[V["in"]])
@@ -71,19 +71,19 @@ def test_a_conflict_that_is_over_is_still_named(log: EventLog) -> None:
     assert "from tick 7 to 8" in str(conflict)
 
 
-def test_the_choice_can_be_made_by_what_was_said(log: EventLog) -> None:
+def test_a_conflict_can_be_decided_by_its_deltas(log: EventLog) -> None:
     a = grown(log, *HOME, (6, "A <urn:bo> <urn:in> <urn:cafe> ."))
     b = grown(log, (6, "D <urn:bo> <urn:in> <urn:cafe> ."), *PARK)
 
     def later(conflict: Conflict) -> Side | None:
-        here, there = (changes[-1].delta.tick for changes in (conflict.a, conflict.b))
-        if here == there:
+        last_a, last_b = (changes[-1].delta.tick for changes in (conflict.a, conflict.b))
+        if last_a == last_b:
             return None
-        return "a" if here > there else "b"
+        return "a" if last_a > last_b else "b"
 
     with pytest.raises(MergeError) as caught:
         merge(a, b, functional=[V["in"]], choose=later)
-    assert [conflict.subject for conflict in caught.value.conflicts] == [V.bo], "the other one is chosen"
+    assert [conflict.subject for conflict in caught.value.conflicts] == [V.bo], "Ann's is decided"
     with pytest.raises(ParameterError, match="unknown choice"):
         merge(a, b, functional=[V["in"]], choose=lambda _: "ours")  # pyright: ignore
     with pytest.raises(ParameterError, match="not an IRI"):
@@ -150,5 +150,5 @@ def test_two_ends_of_one_observation_are_a_conflict() -> None:
     theirs.end(V.ann, V.at, V.cafe, at=3, tick=4)
     with pytest.raises(MergeError, match="validUntil"):
         ours.merge(theirs)
-    held = ours.merge(theirs, choose=second).as_of(9, about=2)
-    assert (V.ann, V.at, V.cafe) in held
+    state = ours.merge(theirs, choose=choose_b).as_of(9, about=2)
+    assert (V.ann, V.at, V.cafe) in state

@@ -34,10 +34,10 @@ def test_the_village_in_words() -> None:
         "Isabella Rodriguez, John Lin",
         "Isabella Rodriguez, John Lin, Klaus Mueller",
     ]
-    told = ask(box, log, "learned_from", fact=party, tick=8)
+    learned = ask(box, log, "learned_from", fact=party, tick=8)
     way = "Sam Moore from John Lin at tick 8, from Isabella Rodriguez at tick 2, untold since tick 0"
-    assert way in told.answer.split("; ")
-    assert {log[p].tick for p in told.evidence} == {0, 2, 6, 8}
+    assert way in learned.answer.split("; ")
+    assert {log[p].tick for p in learned.evidence} == {0, 2, 6, 8}
     assert ask(box, log, "learned_from", fact=sam, tick=8).answer == "nobody knew"
     meeting = NamedNode("urn:substrate:village:Meeting")
     assert ask(box, log, "when", kind=meeting, participants=[john, sam]).answer == "at tick 8"
@@ -53,10 +53,10 @@ def test_the_village_in_words() -> None:
 
 def test_events_of_any_domain_have_an_ancestry() -> None:
     box, log = unfolded("clinical", until=13)
-    told = occurrences(log, box)
-    recovery = next(o for o in told if box.label(o.kind) == "recovery")
-    ancestry = ancestors(o.event for o in told)[recovery.node]
-    causes = {box.label(o.kind) for o in told if o.node in ancestry.events}
+    events = occurrences(log, box)
+    recovery = next(o for o in events if box.label(o.kind) == "recovery")
+    ancestry = ancestors(o.event for o in events)[recovery.node]
+    causes = {box.label(o.kind) for o in events if o.node in ancestry.events}
     assert causes == {"treatment"}, "the briefing is of the treatment's own tick, and so no ancestor"
 
 
@@ -70,7 +70,7 @@ SILENT = """
 """
 
 
-def test_who_loses_a_fact_is_told_where_no_event_tells_it() -> None:
+def test_agents_who_would_not_know_a_fact_are_named_though_no_event_tells_it() -> None:
     box = box_of(SILENT, "urn:silent:")
     given = box.opening()
     given.extend_lines(
@@ -124,8 +124,8 @@ def telling(name: str, teller: str, hearer: str) -> list[str]:
 
 
 def test_a_chain_goes_back_through_the_last_time_each_came_to_know() -> None:
-    """Bo forgets and is told again; Cy is told by two, of whom one did not know; Dee hears of it a tick after
-    the telling.
+    """Bo forgets and is told again; two tell Cy, and one of them did not know; Dee knows it a tick after the
+    telling.
     """
     box, log = gossip(
         (0, f"A ann {KNOWS} party"),

@@ -79,9 +79,9 @@ def test_a_key_that_occurs_twice_is_named(read: Callable[..., Any], text: str, p
     assert place in str(caught.value)
 
 
-def test_a_record_with_unknown_keys_is_read_as_before() -> None:
-    assert decode_annotation(("a", SCENE.replace('"color"', '"x": {"a": 1}, "color"', 1).encode()))
-    assert decode_annotation(("a", SCENE.encode())) == decode_annotation(("a", SCENE.encode()))
+def test_a_record_with_unknown_keys_is_read_as_one_without_them() -> None:
+    unknown = SCENE.replace('"color"', '"x": {"a": 1}, "color"', 1)
+    assert decode_annotation(("a", unknown.encode())) == decode_annotation(("a", SCENE.encode()))
 
 
 QUESTION = (
@@ -105,7 +105,7 @@ GQA = '{"7": {"question": "q", "imageId": "1", "semantic": [], "answer": "yes"}}
         (read_specs, '{"spec": 1, "spec": 2}'),
     ],
 )
-def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
+def test_a_key_twice_in_a_larger_file_is_refused(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
     (tmp_path / "file.json").write_text(text, "utf-8")
     with pytest.raises(FormatError, match=r"file\.json"):
         read(tmp_path / "file.json")
@@ -122,7 +122,7 @@ def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: s
         ("a.jsonl", EVENTS, lambda path: list(index_scene_events(path))),
     ],
 )
-def test_a_byte_order_mark_before_json_is_taken(
+def test_a_byte_order_mark_before_json_is_skipped(
     name: str, text: str, read: Callable[[Path], object], tmp_path: Path
 ) -> None:
     path = tmp_path / name
@@ -151,9 +151,7 @@ LONG = "1" * 5000
         "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
     ],
 )
-def test_an_annotation_past_all_measure_is_an_error_with_its_file(text: str) -> None:
-    if '"velocity": [0.0' not in SCENE:
-        pytest.fail("the scene rests nowhere: this test would change nothing")
+def test_a_malformed_or_huge_annotation_is_an_error_with_its_file(text: str) -> None:
     assert text != SCENE
     with pytest.raises(FormatError, match=r"^file\.json: "):
         decode_annotation(("file.json", text.encode("latin-1")))
@@ -163,13 +161,13 @@ def test_an_annotation_past_all_measure_is_an_error_with_its_file(text: str) -> 
     "text", [DEEP, '{"1": ' + DEEP + "}", '{"1": {"imageId": ' + LONG + "}}", "[" + DEEP]
 )
 @pytest.mark.parametrize("read", [gqa.read_questions, gqa.read_scene_graphs, read_questions, read_specs])
-def test_questions_past_all_measure(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
+def test_malformed_or_huge_questions_are_refused(read: Callable[..., Any], text: str, tmp_path: Path) -> None:
     (tmp_path / "file.json").write_text(text, "utf-8")
     with pytest.raises(FormatError, match=r"file\.json"):
         dict(read(tmp_path / "file.json"))
 
 
-def test_numbers_of_5000_digits_in_other_files() -> None:
+def test_a_line_number_of_5000_digits_is_an_error_with_its_line() -> None:
     with pytest.raises(FormatError, match="line 1"):
         parse_stories(f"{LONG} Mary went home.\n", file="f", subset="qa1")
 
@@ -182,8 +180,8 @@ def test_a_compression_bomb_is_found_before_it_has_grown(tmp_path: Path) -> None
     with pytest.raises(FormatError, match="compression bomb"):
         read_bytes(bomb)
     archive = tmp_path / "annotations.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("annotation_00001.json", b" " * (80 << 20))
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as writer:
+        writer.writestr("annotation_00001.json", b" " * (80 << 20))
     with pytest.raises(FormatError, match="compression bomb"):
         annotation_names(archive)
 
@@ -227,7 +225,7 @@ def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
         ("memory=7000", "raise QueryError(f'{QueryLimits().memory} bytes')", "7000 bytes"),
     ],
 )
-def test_depth_time_and_memory_are_of_the_same_set(limits: str, code: str, message: str) -> None:
+def test_one_variable_limits_depth_time_and_memory_too(limits: str, code: str, message: str) -> None:
     names = "from pathlib import Path; from orchestration.base.yaml_text import *; from substrate import *; "
     result = python("-c", f"{names}from substrate.sparql import *; {code}", SUBSTRATE_LIMITS=limits)
     assert message in result.stderr, result.stderr
@@ -237,9 +235,9 @@ def test_depth_time_and_memory_are_of_the_same_set(limits: str, code: str, messa
 @pytest.mark.parametrize("name", ["../a.json", "/a.json", "x/../../a.json", "C:\\a.json", "..\\a.json"])
 def test_a_member_that_leads_out_of_the_archive(name: str, tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr("annotation_00001.json", SCENE)
-        made.writestr(name, "x")
+    with zipfile.ZipFile(archive, "w") as writer:
+        writer.writestr("annotation_00001.json", SCENE)
+        writer.writestr(name, "x")
     with pytest.raises(FormatError, match="leads out of the archive"):
         annotation_names(archive)
 
@@ -247,13 +245,13 @@ def test_a_member_that_leads_out_of_the_archive(name: str, tmp_path: Path) -> No
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_member_that_occurs_twice_or_is_damaged(tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr("annotation_00001.json", SCENE)
-        made.writestr("annotation_00001.json", SCENE)
+    with zipfile.ZipFile(archive, "w") as writer:
+        writer.writestr("annotation_00001.json", SCENE)
+        writer.writestr("annotation_00001.json", SCENE)
     with pytest.raises(FormatError, match="occurs twice"):
         annotation_names(archive)
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr("annotation_00001.json", SCENE)
+    with zipfile.ZipFile(archive, "w") as writer:
+        writer.writestr("annotation_00001.json", SCENE)
     raw = bytearray(archive.read_bytes())
     raw[200] ^= 1
     archive.write_bytes(raw)

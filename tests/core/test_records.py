@@ -28,14 +28,14 @@ RECORDS = st.dictionaries(TEXTS, VALUES, max_size=3) | st.lists(VALUES, max_size
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The smallest files are read as large ones are."""
+def small_files_are_read_as_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read every file in parts, as only a large one is read otherwise."""
     monkeypatch.setattr(records, "_HELD", 1)
     monkeypatch.setattr(records, "_PACKED", 1)
 
 
 def elements(text: bytes, folder: Path) -> list[tuple[str, Any]]:
-    """The elements of a file, each as it lies there."""
+    """The key and the value of each element of a file with this text."""
     path = folder / "records.json"
     path.write_bytes(text)
     pairs = list[tuple[str, Any]]()
@@ -61,7 +61,7 @@ def test_the_records_of_a_list_and_of_an_object_are_those_of_a_parser(
 @given(
     whole=st.lists(RECORDS, min_size=1, max_size=3), cut=st.integers(1, 200), put=st.sampled_from('{}[],:"x')
 )
-def test_what_is_no_json_is_refused_wherever_the_fault_is(
+def test_broken_json_is_refused_wherever_the_fault_is(
     whole: list[Any], cut: int, put: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     text = json.dumps(whole).encode()
@@ -124,13 +124,13 @@ from pathlib import Path
 from substrate.domains.clevrer.format import read_questions
 held = int(re.search(r"VmData:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
 resource.setrlimit(resource.RLIMIT_DATA, (held + (24 << 20), resource.RLIM_INFINITY))
-asked = read_questions(Path(sys.argv[1]))
-print(len(asked), len(asked[7].questions))
+questions = read_questions(Path(sys.argv[1]))
+print(len(questions), len(questions[7].questions))
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of memory is Linux's")
-def test_a_file_of_questions_is_never_held(tmp_path: Path) -> None:
+def test_a_file_of_questions_is_never_whole_in_memory(tmp_path: Path) -> None:
     question = {"question": "x" * 9000, "question_type": "descriptive", "program": ["objects", "count"]}
     path = tmp_path / "questions.json"
     with path.open("w", encoding="utf-8") as file:

@@ -1,7 +1,8 @@
-"""A file that is no log is left alone; what is cut from one is kept; a damaged one has a way back."""
+"""A file that is no log is left alone; an end that is cut off is kept; a damaged log can be repaired."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import warnings
@@ -20,7 +21,7 @@ def fact(n: int) -> Delta:
     return Delta(n, Op.INSERT, (NamedNode("urn:ann"), NamedNode("urn:at"), NamedNode(f"urn:place:{n}")))
 
 
-def ten(path: Path) -> EventLog:
+def log_of_ten(path: Path) -> EventLog:
     with EventLog.open(path) as log:
         for n in range(10):
             log.append(fact(n))
@@ -45,8 +46,6 @@ def test_a_file_that_is_no_log_is_refused_and_not_changed(
 
 
 def test_a_cut_off_gzip_file_of_another_program_is_not_changed(tmp_path: Path) -> None:
-    import gzip
-
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(os.urandom(5_000))[:-100])
     before = path.read_bytes()
@@ -58,7 +57,7 @@ def test_a_cut_off_gzip_file_of_another_program_is_not_changed(tmp_path: Path) -
 @pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
 def test_a_torn_tail_is_kept_beside_the_log_and_named(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"
-    ten(path)
+    log_of_ten(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     with pytest.warns(TornTailWarning, match=r"moved to .*\.cut-"):
@@ -70,7 +69,7 @@ def test_a_torn_tail_is_kept_beside_the_log_and_named(suffix: str, tmp_path: Pat
 
 
 def test_a_closed_log_and_one_whose_file_is_gone_refuse(tmp_path: Path) -> None:
-    log = ten(tmp_path / "a.rdfp")
+    log = log_of_ten(tmp_path / "a.rdfp")
     with pytest.raises(LogError, match="closed"):
         log.append(fact(10))
     assert len(log) == 10
@@ -88,11 +87,11 @@ def test_a_new_log_has_the_mode_of_new_files_and_an_old_one_keeps_its_own(
 ) -> None:
     before = os.umask(umask)
     try:
-        ten(tmp_path / "a.rdfp").save(tmp_path / "b.rdfp.gz")
+        log_of_ten(tmp_path / "a.rdfp").save(tmp_path / "b.rdfp.gz")
     finally:
         os.umask(before)
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {mode}
-    log = ten(tmp_path / "c.rdfp")
+    log = log_of_ten(tmp_path / "c.rdfp")
     private, link = tmp_path / "private.rdfp", tmp_path / "link.rdfp"
     private.touch(0o600)
     link.symlink_to(private)
@@ -112,7 +111,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
 def test_a_damaged_log_goes_on_from_what_its_chain_proves(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"
-    log = ten(path)
+    log = log_of_ten(path)
     damaged = bytearray(path.read_bytes())
     at = len(damaged) * 7 // 10
     damaged[at : at + 30] = bytes(30)
@@ -135,7 +134,7 @@ def test_a_damaged_log_goes_on_from_what_its_chain_proves(suffix: str, tmp_path:
 
 
 def test_a_whole_log_needs_no_repair_and_a_hopeless_one_stays(tmp_path: Path) -> None:
-    ten(tmp_path / "a.rdfp")
+    log_of_ten(tmp_path / "a.rdfp")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         whole = repair(tmp_path / "a.rdfp")
@@ -146,9 +145,9 @@ def test_a_whole_log_needs_no_repair_and_a_hopeless_one_stays(tmp_path: Path) ->
     assert (tmp_path / "b.rdfp").read_bytes() == b"no log"
 
 
-def test_the_command_looks_first_and_names_what_is_gone(tmp_path: Path) -> None:
+def test_the_command_can_rehearse_and_names_the_lost_ticks(tmp_path: Path) -> None:
     path = tmp_path / "a.rdfp"
-    ten(path)
+    log_of_ten(path)
     damaged = path.read_bytes().replace(b"urn:place:7", b"urn:place:X")
     path.write_bytes(damaged)
     rehearsal = CliRunner().invoke(log_app, ["repair", str(path), "--dry-run"])

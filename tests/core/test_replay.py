@@ -49,7 +49,7 @@ def _by_hand(log: EventLog, tick: int) -> set[Triple]:
 def test_a_fresh_log_answers_its_first_questions_as_it_does_its_last(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Samples and lines of few deltas, and a store that is far from every tick
+    # Made small, so that this short log takes the samples, rows and stores of a long one.
     for module, name, value in ((_columns, "_CHUNK", 7), (_fitting, "_STRETCH", 7), (_stores, "_NEAR", 1)):
         monkeypatch.setattr(module, name, value)
     chance = random.Random(seed)
@@ -73,5 +73,5 @@ def test_a_fresh_log_answers_its_first_questions_as_it_does_its_last(
             }
             rows = log.state(tick).query(f"SELECT * {{ {' '.join(map(str, terms))} }}")
             assert len(list(rows)) == len(wanted), (turn, terms)  # pyright: ignore[reportArgumentType]
-        there, gone = log.diff(tick, 399), _by_hand(log, 399)
-        assert (set(there.inserted), set(there.retracted)) == (gone - standing, standing - gone)
+        difference, last = log.diff(tick, 399), _by_hand(log, 399)
+        assert (set(difference.inserted), set(difference.retracted)) == (last - standing, standing - last)

@@ -1,4 +1,4 @@
-"""Rules of a TBox: fixpoints, order, what ends to hold, and rule sets that never settle."""
+"""Rules of a TBox: fixpoints, order, retractions, and rule sets that never settle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:
     ]
 
 
-def test_a_rule_says_what_ends_to_hold() -> None:
+def test_a_rule_retracts_a_fact() -> None:
     moving = box_of("""
         :Walker a owl:Class .
         :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [ a sh:SPARQLRule ; rdfs:label "walk" ;
@@ -100,7 +100,7 @@ def test_words_in_strings_and_prefixed_names_are_not_functions() -> None:
     assert "NOW() $tick" in unfold(fine, EventLog(), until=0).state().nquads()
 
 
-def test_what_is_exogenous_is_taken_over_and_the_rest_derived_again() -> None:
+def test_a_fork_keeps_exogenous_facts_and_derives_the_rest_again() -> None:
     tbox = TBox.load("village")
     opening = tbox.opening()
     plan = "<urn:village:plan9>"

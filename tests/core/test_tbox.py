@@ -80,7 +80,7 @@ def test_a_shape_that_cannot_be_checked_is_named_with_its_fault(shape: str, faul
 
 
 @shapes
-def test_a_date_that_is_none_is_a_violation_and_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_date_is_a_violation_and_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
     when = '"2013-04-25T118:09:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     log = log_of([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
     box = TBox("dated", f"{FAULTY}sh:property [ sh:path ex:when ; sh:datatype xsd:dateTime ] .")
@@ -96,7 +96,7 @@ def test_a_count_violation_names_the_last_change_of_the_path() -> None:
 
 
 @shapes
-def test_a_missing_value_names_what_brought_the_focus_node() -> None:
+def test_a_missing_value_names_the_delta_of_the_focus_node() -> None:
     log = village((6, f"A <{E}plan99> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{V}Plan> ."))
     violations = TBox.load("village").validate(log.state(), log)
     assert {(v.path, v.tick) for v in violations} == {(f"<{V}from>", 6), (f"<{V}goal>", 6)}
@@ -113,7 +113,7 @@ def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
     assert TBox.load("village").validate(log.state(), log) == []
 
 
-def test_what_is_no_tbox_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_tbox_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.ttl").write_text("this is not Turtle", "utf-8")
     with pytest.raises(TBoxError, match="not Turtle"):
         TBox.load(tmp_path / "bad.ttl")

@@ -1,4 +1,4 @@
-"""Python values at the door of a log."""
+"""Python values as terms of a log, and namespaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork
 from substrate.base.terms import term, triple, value
 from substrate.log import insert, record
-from substrate.log.event_log import Triple as Said
+from substrate.log.event_log import Triple as LogTriple
 from substrate.log.export import to_turtle
 from substrate.sparql.guard import query as guarded
 
@@ -63,7 +63,7 @@ def test_each_python_type_has_its_datatype() -> None:
     assert term((V.ann, V.age, 7)) == Triple(V.ann, V.age, Literal(7))
 
 
-def test_a_literal_that_is_none_of_these_stays_as_it_is() -> None:
+def test_a_literal_without_a_python_value_stays_as_it_is() -> None:
     for untouched in (
         Literal("ja", language="de"),
         Literal("seven", datatype=XSD.integer),
@@ -99,7 +99,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_appended(arguments: Any, place
         triple(*arguments)
 
 
-def test_a_namespace_makes_iris_and_keeps_still() -> None:
+def test_a_namespace_makes_iris_and_cannot_be_changed() -> None:
     assert V.ann == V["ann"] == NamedNode("https://example.org/v#ann")
     assert V.ann in V
     assert NamedNode("urn:else") not in V
@@ -115,12 +115,12 @@ def test_a_namespace_makes_iris_and_keeps_still() -> None:
 
 
 class Counter:
-    """Counts up from what the state says."""
+    """Counts up from the number in the state."""
 
     def start(self, state: State, tick: int) -> None:
         ((_, _, self.now),) = ((s, p, value(o)) for s, p, o in state.match(V.counter, V.says))
 
-    def step(self, tick: int) -> Iterable[tuple[Op, Said]]:
+    def step(self, tick: int) -> Iterable[tuple[Op, LogTriple]]:
         old, self.now = self.now, self.now + 1
         return [
             (Op.RETRACT, triple(V.counter, V.says, old)),
@@ -143,7 +143,7 @@ def test_the_prefixes_of_a_log_hold_in_queries_and_texts_of_it_and_of_its_forks_
     before = log.digest
     log.prefixes["v"] = V
     for same in (log, fork(log, 1), copy.copy(log), pickle.loads(pickle.dumps(log))):
-        assert same.digest == before, "they are no part of the log"
+        assert same.digest == before, "prefixes are no part of a digest"
         assert same.state().query("ASK { v:ann v:at v:cafe }")
         assert guarded(same.state(), "ASK { v:ann v:at v:cafe }") is True
         assert "v:ann v:at v:cafe ." in to_turtle(same.state())

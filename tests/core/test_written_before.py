@@ -30,7 +30,7 @@ BRANCH = "sha256:a8cbd5aee3f848c08f86c74aec8812282f51e22814ae039b500a971cf33e1f8
 STATE = "sha256:d74fa4b5f400355e12833fb4cd30261cba4b167c6c9560ec9824a6667ba20d96"
 
 
-def test_digests_are_what_they_were() -> None:
+def test_digests_are_as_before() -> None:
     log = EventLog(STEPS)
     assert log.digest == log.digest_at(9) == DIGEST
     assert log.digest_at(0) == "sha256:c1872fc59eb9ea77ed7eda58a766b68ab4154f8732d93ca43f6faa61e60cc0bb"
@@ -40,7 +40,7 @@ def test_digests_are_what_they_were() -> None:
     assert (branch.digest, branch.state().digest) == (BRANCH, STATE)
 
 
-def test_what_rules_unfold_is_what_it_was() -> None:
+def test_the_log_that_rules_unfold_is_as_before() -> None:
     village = TBox.load("village")
     log = unfold(village, village.opening(), until=6)
     assert len(log) == 112
@@ -71,7 +71,7 @@ def test_a_branch_written_before_keeps_its_descent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["log.rdfp", "log.rdfp.gz"])
-def test_a_log_of_a_later_version_is_told_from_one_that_was_edited(name: str, tmp_path: Path) -> None:
+def test_a_log_of_a_later_version_is_not_called_edited(name: str, tmp_path: Path) -> None:
     packed = name.endswith(".gz")
     data = (FILES / name).read_bytes()
     later = b'H version "2" .\n' + (gzip.decompress(data) if packed else data)

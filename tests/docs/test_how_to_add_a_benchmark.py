@@ -62,8 +62,8 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
     monkeypatch.delenv("CI", raising=False)
 
     def run(*command: str) -> str:
-        place = ONE_WORKER | {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
-        done = python("-m", *command, cwd=root, **place)
+        environment = ONE_WORKER | {"PYTHONPATH": str(root), "DAGSTER_HOME": str(root / ".dagster")}
+        done = python("-m", *command, cwd=root, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -1,5 +1,5 @@
-"""A domain by a Turtle file alone: the how-to runs as written, and its greenhouse is answered as the village
-and the ward are.
+"""A domain by a Turtle file alone: the how-to runs as written, and its greenhouse answers every question that
+the shipped village and clinic answer.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Oracle:
         return {pair for tick in range(start, UNTIL + 1) for pair in self.pairs(tick, AWARE_OF)}
 
     def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
-        """The ways in which a person who knows a fact at a tick may have come to: a text for each teller of
-        the tick, and each of theirs.
+        """The ways in which a person came to know a fact that it knows at a tick: for each teller, a text of
+        each of the teller's own ways.
         """
         learned = tick
         while learned and (who, fact) in self.pairs(learned - 1, AWARE_OF):
@@ -111,7 +111,7 @@ class Oracle:
         return ", ".join(sorted(self.box.label(term) for term in terms))
 
 
-def test_the_how_to_runs_and_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_how_to_runs_and_prints_the_shown_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
     compared = 0
@@ -175,14 +175,14 @@ class TestEveryDomain:
                 knew = ask(box, log, "who_knew", fact=fact, tick=tick)
                 assert knew.answer == (oracle.names(who) or "nobody")
                 ways = {oracle.names([s]): oracle.chains(s, fact, tick) for s in who}
-                told = ask(box, log, "learned_from", fact=fact, tick=tick).answer.split("; ")
-                assert len(told) == max(1, len(ways))
-                assert all(any(f"{name} {way}" in told for way in texts) for name, texts in ways.items())
+                parts = ask(box, log, "learned_from", fact=fact, tick=tick).answer.split("; ")
+                assert len(parts) == max(1, len(ways))
+                assert all(any(f"{name} {way}" in parts for way in texts) for name, texts in ways.items())
             for entity in entities:
                 places = oracle.names(o for s, o in placed if s == entity)
                 assert ask(box, log, "where", entity=entity, tick=tick).answer == (places or "nowhere")
 
-    def test_what_if_not(self, source: str, tmp_path: Path) -> None:
+    def test_without_knowing(self, source: str, tmp_path: Path) -> None:
         box, log = domain(source, tmp_path)
         oracle = Oracle(box, log)
         predicates = [NamedNode(name) for name in sorted(oracle.below(AWARE_OF))]
@@ -203,7 +203,7 @@ class TestEveryDomain:
                             label = "" if what == fact else f": {box.label(what)}"
                             parts.append(f"{how} {who}{label}" if who else "")
                     expected = "; ".join(filter(None, parts)) or "nothing else"
-                    told = ask(box, log, "without_knowing", agent=agent, fact=fact, tick=tick)
-                    assert told.answer == expected
+                    reply = ask(box, log, "without_knowing", agent=agent, fact=fact, tick=tick)
+                    assert reply.answer == expected
                     seen.add(expected)
         assert len(seen) > 1

@@ -1,4 +1,4 @@
-"""The page on all logs runs, prints what it says, and what it says is what the data and each log say."""
+"""The page on all logs runs and prints its own results, which agree with the data and with each log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def collisions(project: Path) -> Counter[str]:
 
 
 def held_together() -> Iterator[tuple[str, int, str, str, str]]:
-    """Story, tick, who and two things, from the deltas of every log, tick by tick."""
+    """Yield story, tick, person and two things that the person carries then, from the deltas of each log."""
     logs = open_workspace().logs("babi")
     for entry in read_index(logs.index):
         log, hands = logs.read(entry.name), set[tuple[str, str]]()
@@ -49,7 +49,7 @@ def held_together() -> Iterator[tuple[str, int, str, str, str]]:
 
 
 @pytest.mark.long
-def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
+def test_the_page_runs_and_prints_the_shown_output(reproduced: Path) -> None:
     printed: list[list[list[str]]] = []
     for block, output in Page("how-to-ask-all-logs.md").run():
         assert output == block.expected, block.text
@@ -68,9 +68,9 @@ def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
     assert {tuple(row[1:]) for row in at_tick} == at_18
     logs = open_workspace().logs("babi")
     ends = {log: logs.read(log)[-1].tick + 1 for log, *_ in spans}
-    spelt = {
+    tick_by_tick = {
         (log, tick, who, first, second)
         for log, who, first, second, since, until in spans
         for tick in range(int(since), int(until) if until else ends[log])
     }
-    assert spelt == together
+    assert tick_by_tick == together

@@ -9,7 +9,7 @@ from pathlib import Path
 from commands import ROOT, python
 
 PAGE = ROOT / "docs" / "how-to-change.md"
-SEEN = """
+USE_THE_METHOD = """
 import msgspec
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.registry import BENCHMARKS
@@ -19,12 +19,12 @@ from substrate.domains.clevrer.format import CompactCollision, CompactObject, Sc
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
-asked = msgspec.convert({"counterfactual": {"method": "never"}}, Parameters).counterfactual
+parameters = msgspec.convert({"counterfactual": {"method": "never"}}, Parameters).counterfactual
 looks = ("red", "blue", "green")
 things = [CompactObject(color, "metal", "cube", number) for number, color in enumerate(looks)]
 scene = Scene(events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)])))
-print(judge(scene, SceneEvent("Collision", 30, frozenset((0, 1))), 2, asked))
-print(asked.words)
+print(judge(scene, SceneEvent("Collision", 30, frozenset((0, 1))), 2, parameters))
+print(parameters.words)
 print("ablations/counterfactual.never/per_question" in BENCHMARKS["ablations"].numbers)
 """
 
@@ -39,7 +39,7 @@ def test_a_counterfactual_method_is_one_entry(tmp_path: Path) -> None:
     path.write_text(
         text.replace("METHODS: Mapping[str, Method] = {\n", f"METHODS: Mapping[str, Method] = {{\n{entry}")
     )
-    done = python("-c", SEEN, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    done = python("-c", USE_THE_METHOD, cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.stdout.splitlines() == [
         "Fate(occurs=False, ground='heuristic')",
         "the constant: nothing happens without the object",

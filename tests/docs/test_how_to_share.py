@@ -13,11 +13,11 @@ from shared_project import put_in_git, run
 PAGE = Page("how-to-share.md")
 ANSWERS = "artifacts/sample/gqa/answers.jsonl"
 STAGES = ("gqa-logs", "gqa-answers", "gqa-scores", "tables-numbers")
-"""The stages that are shared: DVC looks at each of a project's at every command."""
+"""The stages that are shared: few, since each command of DVC checks every stage of a project."""
 
 
 @pytest.mark.long
-def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
+def test_pushed_results_are_pulled_in_a_clone(reproduced: Path) -> None:
     for name in ("dvc.yaml", "dvc.lock"):
         written = yaml.safe_load((reproduced / name).read_text("utf-8"))
         written["stages"] = {stage: written["stages"][stage] for stage in STAGES}
@@ -27,22 +27,22 @@ def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
     refused = reproduced.parent / "without-a-remote"
     run(reproduced.parent, "git", "clone", "--quiet", str(reproduced), str(refused))
     done = run(refused, "dvc", "pull", check=False)
-    told = PAGE.path.read_text("utf-8")
+    page = PAGE.path.read_text("utf-8")
     for sentence in ("No remote provided and no default remote set.", "Is your cache up to date?"):
         assert sentence in done.stdout + done.stderr
-        assert f"`{sentence}`" in told
+        assert f"`{sentence}`" in page
     assert done.returncode == 1
 
-    here = reproduced
+    folder = reproduced
     for block in PAGE.blocks:
         output = ""
         for command in map(shlex.split, block.text.splitlines()):
             if command[0] == "cd":
-                here = (here / command[1]).resolve()
+                folder = (folder / command[1]).resolve()
             else:
-                output = run(here, *command).stdout
+                output = run(folder, *command).stdout
         if block.expected is not None:
             assert output == block.expected
-    assert here == clone
+    assert folder == clone
     assert (clone / ANSWERS).read_bytes() == (reproduced / ANSWERS).read_bytes()
     assert "shelf" in (clone / ".dvc/config").read_text("utf-8")

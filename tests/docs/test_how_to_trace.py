@@ -20,7 +20,7 @@ def beginnings(text: str) -> Iterator[str]:
     """Each line of an example up to its first number, hash or dots: what another sample's output has too."""
     for line in text.splitlines():
         beginning = re.match(r"(?:(?!code |sha256:)[^\d…“\"])*", line)
-        # The small sample has no question of the example that is answered wrong.
+        # In the small sample, none of the example's questions is answered wrong.
         if beginning and beginning[0].strip() and "not right:" not in line:
             yield beginning[0]
 
@@ -39,7 +39,7 @@ def output(project: Path, block: Block) -> str:
 
 
 @pytest.mark.long
-def test_the_page_runs_and_shows_what_its_commands_print(reproduced: Path) -> None:
+def test_the_page_runs_and_shows_the_output_of_its_commands(reproduced: Path) -> None:
     names: dict[str, object] = {}
     printed: list[str] = []
     for block in PAGE.blocks:

@@ -1,4 +1,4 @@
-"""The page for people who use DVC: what it says of data, of a way back, and of the status holds with DVC."""
+"""The page for people who use DVC: its statements on data, the way back and the status hold with DVC."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orchestration.registry import BENCHMARKS
 ANSWERS, LOGS = "gqa/answers.jsonl", "gqa/logs/index.jsonl"
 
 
-def made(project: Path) -> dict[str, bytes]:
+def results(project: Path) -> dict[str, bytes]:
     """The bytes of GQA's results."""
     folder = project / "artifacts/sample"
     files = (*(folder / "gqa").rglob("*"), *(folder / "scores").glob("gqa.*"))
@@ -31,16 +31,16 @@ def test_dvc_makes_the_pinned_bytes_in_a_clone_names_other_data_and_leads_back(
     reproduced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_in_git(reproduced)
-    parameters, before, clone = reproduced / "params.yaml", made(reproduced), tmp_path / "clone"
+    parameters, before, clone = reproduced / "params.yaml", results(reproduced), tmp_path / "clone"
 
-    # In a clone nothing is made, and DVC's cache is not there.
+    # A clone has no results and no cache of DVC.
     run(tmp_path, "git", "clone", "--quiet", str(reproduced), str(clone))
     shutil.copytree(reproduced / "data", clone / "data")
     (clone / ".venv").symlink_to(sys.prefix)
     enter(clone, monkeypatch)
     lock = (clone / "dvc.lock").read_bytes()
     run(clone, "dvc", "repro", "gqa-scores")
-    assert made(clone) == before
+    assert results(clone) == before
     assert (clone / "dvc.lock").read_bytes() == lock
     cached = {path.read_bytes() for path in (clone / ".dvc/cache").rglob("*") if path.is_file()}
     assert before[ANSWERS] in cached
@@ -57,17 +57,17 @@ def test_dvc_makes_the_pinned_bytes_in_a_clone_names_other_data_and_leads_back(
     assert refused.returncode
     assert "profiles.sample.gqa.scenes was 3, and is 4" in refused.stderr
     (command,) = re.findall(r"Make it first: `(.*)`", refused.stderr)
-    assert made(reproduced)[ANSWERS] == before[ANSWERS]
+    assert results(reproduced)[ANSWERS] == before[ANSWERS]
     run(reproduced, *shlex.split(command))
     ran = run(reproduced, "dvc", "repro", "gqa-logs")
     assert "is empty" not in ran.stderr
-    assert made(reproduced)[LOGS] != before[LOGS]
+    assert results(reproduced)[LOGS] != before[LOGS]
     assert run(reproduced, "substrate", "verify", "--no-recompute", check=False).returncode
 
     # Back to the pins.
     run(reproduced, "git", "checkout", "--quiet", "params.yaml", "dvc.lock", "data.dvc")
     run(reproduced, "dvc", "checkout", "--quiet")
-    assert made(reproduced) == before
+    assert results(reproduced) == before
     verified = run(reproduced, "substrate", "verify", "--no-recompute")
     assert "every artifact is as pinned" in verified.stdout
     status = json.loads(run(reproduced, "dvc", "status", "--json").stdout)

@@ -1,4 +1,4 @@
-"""A measured number in docs is pinned, published, or stands beside the command that measures it."""
+"""A measured number in docs is pinned, published, or in a section with the command that measures it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def known() -> set[str | tuple[str, ...]]:
 
 
 def sections(text: str) -> Iterator[str]:
-    """A page's sections, each behind the commands of the page's beginning, without links and versions."""
+    """A page's sections without links and versions, each with the commands of the page's first section."""
     # Another test holds the table of claims against the pins.
     text = re.sub(r"<!-- verdicts -->.*<!-- /verdicts -->", "", text, flags=re.DOTALL)
     plain = re.sub(r"\]\([^)]*\)|<!--.*?-->", "]", text)

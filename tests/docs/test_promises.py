@@ -30,7 +30,7 @@ def test_every_promise_names_a_test() -> None:
 
 
 def test_every_promise_counts_its_cases(request: pytest.FixtureRequest) -> None:
-    """Those that this run has collected whole; a run of some tests has nothing to say of the others."""
+    """Rows are checked whose test files this run collected; a run of some files cannot count the others."""
     option = request.config.option
     if option.keyword or option.markexpr or any("::" in given for given in request.config.args):
         pytest.skip("tests are left out")
@@ -67,10 +67,10 @@ def test_every_limit_has_a_line() -> None:
 
 
 def words(number: int) -> str:
-    """A limit as the page says it."""
+    """A limit as the page spells it."""
     return f"{number >> 30} GiB" if number >= 1 << 30 else f"{number:,}"
 
 
-def test_every_limit_is_asked_for_by_its_name() -> None:
+def test_every_limit_is_used_by_its_name() -> None:
     texts = sources()
     assert [name for name in Limits.__struct_fields__ if f"LIMITS.{name}" not in texts] == []

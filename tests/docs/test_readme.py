@@ -1,4 +1,4 @@
-"""README's program prints what stands below it, and the map of the house has every room."""
+"""README's program prints the text below it, and the map of the project has every package, called a room."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from commands import ROOT, python
 TEXT = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_first_program_prints_what_stands_below_it() -> None:
+def test_the_first_program_prints_the_text_below_it() -> None:
     program, output = (re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[0] for kind in ("python", "text"))
     assert python("-c", program).stdout == output
 

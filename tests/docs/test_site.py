@@ -51,8 +51,8 @@ def test_the_site_holds_the_pages_the_programs_and_the_docstrings(site: Path) ->
     assert (site / "comparison/index.html").is_file()
 
 
-def test_a_broken_link_stops_it(folder: Path) -> None:
-    """Of the pages alone: the reference takes no part in it, and takes most of the time."""
+def test_a_broken_link_stops_the_build(folder: Path) -> None:
+    """The pages are built without the reference, which takes most of the time and adds nothing here."""
     page = folder / "docs/index.md"
     page.write_text(page.read_text("utf-8") + "\n[nowhere](no-such-page.md)\n", "utf-8")
     (folder / "pages.yml").write_text("INHERIT: mkdocs.yml\nplugins: []\n", "utf-8")
@@ -64,7 +64,7 @@ def test_a_broken_link_stops_it(folder: Path) -> None:
     assert "no-such-page.md" in broken[0]
 
 
-def test_the_report_stands_in_the_site_and_each_link_is_followed(site: Path, tmp_path: Path) -> None:
+def test_the_report_is_part_of_the_site_and_each_link_is_followed(site: Path, tmp_path: Path) -> None:
     assert 'href="../report/index.html"' in (site / "tutorial/index.html").read_text("utf-8")
     faults = (
         ("report/index.html", "numbers/c.html", "no such file"),
@@ -81,7 +81,7 @@ def test_the_report_stands_in_the_site_and_each_link_is_followed(site: Path, tmp
     assert {f"{name}: {link}: {fault}" for name, link, fault in faults} <= {*done.stderr.splitlines()}
 
 
-def test_a_site_without_a_report_says_what_makes_it(folder: Path) -> None:
+def test_a_site_without_a_report_names_the_command_that_makes_it(folder: Path) -> None:
     done = script(folder, "site.py", folder / "report")
     assert done.returncode != 0
     assert "`substrate reproduce` makes the report" in done.stderr

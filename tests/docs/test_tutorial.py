@@ -9,7 +9,7 @@ from runnable_pages import Page
 
 
 @pytest.mark.parametrize("name", ["tutorial", "how-to-merge", "how-to-remember"])
-def test_the_page_runs_and_prints_what_it_says(
+def test_the_page_runs_and_prints_the_shown_output(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -22,7 +22,7 @@ def test_every_action_is_pinned_by_a_full_commit_and_names_its_release(path: Pat
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_job_that_may_write_says_what_and_no_text_of_a_change_reaches_a_shell(path: Path) -> None:
+def test_a_job_names_its_rights_and_no_text_of_a_change_reaches_a_shell(path: Path) -> None:
     workflow: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
     for job in workflow["jobs"].values():

@@ -52,14 +52,14 @@ MARY, ASKED = "1 Mary moved to the bathroom.\n", "2 Where is Mary? \tbathroom\t1
         (f"{MARY}{ASKED}3 Where is Mary? \tbath\n", "as many fields", "line 3"),
     ],
 )
-def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> None:
+def test_a_breach_of_the_format_is_named(text: str, fault: str, line: str) -> None:
     with pytest.raises(FormatError, match=fault) as caught:
         parse_stories(text, file="qa1_x.txt", subset="qa1")
     assert caught.value.where[0] == "qa1_x.txt"
     assert line in str(caught.value)
 
 
-def test_a_folder_is_read_by_task_number_with_its_splits_apart(tmp_path: Path) -> None:
+def test_a_folder_is_read_by_task_number_and_split(tmp_path: Path) -> None:
     for name in ("qa10_x_test.txt", "qa2_x_test.txt", "qa2_x_train.txt", "README.txt"):
         (tmp_path / name).write_text(TWO, encoding="utf-8")
     (tmp_path / "qa1_x_test.txt.gz").write_bytes(gzip.compress(TWO.replace("\n", "\r\n").encode()))
@@ -112,7 +112,7 @@ def test_a_sentence_that_makes_no_sense_here_is_refused(text: str) -> None:
     assert TBox.load("babi").validate(story_log(tell(text)).head) == []
 
 
-def test_an_unread_sentence_costs_what_its_story_asks_after_it_and_no_other_story() -> None:
+def test_an_unread_sentence_fails_the_later_questions_of_its_story_and_no_others() -> None:
     stories = parse_stories(
         "1 Mary went to the park.\n2 Where is Mary? \tpark\t1\n3 Mary sings loudly.\n"
         "4 Where is Mary? \tpark\t1\n5 Whither Mary? \tpark\t1\n" + TWO,
@@ -134,12 +134,12 @@ def test_an_unread_sentence_costs_what_its_story_asks_after_it_and_no_other_stor
 
 
 @pytest.mark.parametrize("lets_go", ["John dropped the apple.", "John gave the apple to Fred."])
-def test_only_who_holds_a_thing_can_let_go_of_it(lets_go: str) -> None:
+def test_only_the_holder_of_a_thing_can_let_go_of_it(lets_go: str) -> None:
     told = ["Mary got the apple.", "Mary went to the park.", "John went to the office.", lets_go]
     questions = ("Where is the apple?", "What is Mary carrying?", "What is John carrying?", "Where is John?")
     rows = list(answer_story(tell(*told, *questions)))
     assert [row.predicted for row in rows] == ["park", "apple", "nothing", "office"]
-    assert rows[0].supporting == (1, 2), "the drop that was none supports nothing"
+    assert rows[0].supporting == (1, 2), "a drop by another supports nothing"
     assert TBox.load("babi").validate(story_log(tell(*told)).head) == []
     assert ask("John went to the office.", lets_go, "Where is the apple?") == "office"
 
@@ -154,7 +154,7 @@ def test_new_names_and_nouns_need_no_new_grammar() -> None:
 # Answers
 
 
-def test_what_the_story_does_not_say_is_unknown_and_the_explanation_says_what_was_missed() -> None:
+def test_an_answer_that_the_story_lacks_is_unknown_and_explained_by_the_missing_fact() -> None:
     story = tell("Mary went to the park.", "Where is John? \tpark\t1")
     (answer,) = answer_story(story)
     assert (answer.predicted, answer.correct) == ("unknown", False)
@@ -200,8 +200,8 @@ def test_the_answer_comes_from_the_state_and_the_facts_from_the_log() -> None:
     log = fork(story_log(story), at=2, intervention=Assert((ox.NamedNode("urn:x"), AT, entity("moon"))))
     (forked,) = answer_story(story, log)
     assert forked.predicted == "park"
-    emptied = story_log(tell("Mary went to the office.", "Mary took the milk."))
-    (moved,) = answer_story(story, emptied)
+    other_log = story_log(tell("Mary went to the office.", "Mary took the milk."))
+    (moved,) = answer_story(story, other_log)
     assert (moved.predicted, moved.supporting) == ("office", (1, 2))
 
 
@@ -239,7 +239,7 @@ def test_an_explanation_names_the_sentences_behind_an_answer() -> None:
         explain_answer(story, 4)
 
 
-def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_bite() -> None:
+def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_find_faults() -> None:
     tbox = TBox.load("babi")
     story = tell(
         "Mary and John went to the park.", "Then they went to the office.", "Mary took the milk.",
@@ -265,9 +265,9 @@ def test_the_tbox_names_every_predicate_and_class_of_a_log_and_shapes_bite() -> 
         "<urn:babi:bill> <urn:substrate:babi:carries> <urn:babi:park>",
         "<urn:babi:event:1> <urn:substrate:babi:place> <urn:babi:office>",
     ):
-        twin = story_log(story)
-        twin.extend_lines([(15, f"A {broken} .")])
-        assert tbox.validate(twin.state()), broken
+        faulty = story_log(story)
+        faulty.extend_lines([(15, f"A {broken} .")])
+        assert tbox.validate(faulty.state()), broken
 
 
 NAMES, ROOMS, GOODS = (
@@ -287,7 +287,7 @@ SENTENCES = st.one_of(
 
 @given(st.lists(SENTENCES, min_size=1, max_size=12))
 @settings(max_examples=150)
-def test_any_story_leaves_states_in_which_nothing_is_twice(sentences: list[str]) -> None:
+def test_in_any_story_each_thing_has_one_place_and_one_holder(sentences: list[str]) -> None:
     log = story_log(tell(*sentences))
     twice = (
         "?x :at ?a, ?b FILTER(?a != ?b)",

@@ -1,4 +1,4 @@
-"""bAbI's grammar: all of a sentence is read or none of it, and what is not told is unknown."""
+"""bAbI's grammar: a sentence is read as a whole or not at all, and an answer that none gives is unknown."""
 
 import pytest
 from stories import ask, tell
@@ -30,7 +30,7 @@ from substrate.domains.babi.interpreter import answer_story
         (["Mary and John went to the park.", "Then she went to the pub."], "Where is John?", "park"),
     ],
 )
-def test_what_lies_beside_the_tasks_sentences_is_read(told: list[str], question: str, answer: str) -> None:
+def test_sentences_beyond_those_of_the_tasks_are_read(told: list[str], question: str, answer: str) -> None:
     assert ask(*told, question) == answer
 
 
@@ -50,11 +50,11 @@ def test_what_lies_beside_the_tasks_sentences_is_read(told: list[str], question:
         ("Mary went to the kitchen. John went to the park.", ". John"),
     ],
 )
-def test_what_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) -> None:
+def test_a_sentence_that_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) -> None:
     (row,) = answer_story(tell(text, "Where is the milk?"))
-    place, what = f"told.txt: line 1: unknown sentence {text!r}", str(row.error)
-    assert what.startswith(place)
-    assert unread in what.removeprefix(place)
+    start, error = f"told.txt: line 1: unknown sentence {text!r}", str(row.error)
+    assert error.startswith(start)
+    assert unread in error.removeprefix(start)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) 
         (["Rose went to the park.", "Mary picked up the rose."], "'rose' is both Agent and Thing"),
     ],
 )
-def test_what_can_mean_two_things_is_refused(told: list[str], what: str) -> None:
+def test_an_ambiguous_story_is_refused(told: list[str], what: str) -> None:
     (row,) = answer_story(tell(*told, "Where is the milk?"))
     assert row.predicted == "error"
     assert what in str(row.error)
@@ -92,7 +92,7 @@ def test_a_question_is_read_as_a_whole(question: str) -> None:
         (["Ann is tired.", "Ann went to the bedroom."], "Where will ann go?"),
     ],
 )
-def test_what_is_not_told_is_unknown(told: list[str], question: str) -> None:
+def test_an_answer_that_no_sentence_gives_is_unknown(told: list[str], question: str) -> None:
     (row,) = answer_story(tell(*told, question))
     assert (row.predicted, row.supporting) == ("unknown", ())
 
@@ -113,7 +113,7 @@ def test_a_closed_world_answers_no_and_nothing(told: list[str], question: str, a
     assert ask(*told, question) == answer
 
 
-def test_what_is_told_both_ways_is_an_error() -> None:
+def test_a_contradiction_of_sentences_is_an_error() -> None:
     told = ("The cup is bigger than the box.", "The box is bigger than the cup.")
     (row,) = answer_story(tell(*told, "Is the cup bigger than the box?"))
     assert row.predicted == "error"

@@ -1,4 +1,4 @@
-"""The evidence of right answers, and who is to blame where motion was recorded, beside Bullet's own truth."""
+"""Evidence of an answer about a video: a recorded event, none, a rule of the paper, or a simulation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from substrate.domains.clevrer.scene import Scene
 from substrate.generators.clevrer import generate_scene
 
 CUBE, BALL, CAN = range(3)
-SAID = ("cube filter_shape", "blue filter_color", "green filter_color")
+FILTERS = ("cube filter_shape", "blue filter_color", "green filter_color")
 
 
 def rests(scene: Scene, program: str, choice: str = "", parameters: Parameters | None = None) -> Rest:
@@ -37,7 +37,7 @@ GONE = "all_events objects {} unique get_counterfact belong_to"
 @pytest.mark.parametrize("negated", ["", " negate"])
 def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(negated: str) -> None:
     scene = Scene(filmed_log([(CUBE, BALL, 20), (BALL, CAN, 60)]))
-    cube, ball, can = SAID
+    cube, ball, can = FILTERS
     first, second = (event.iri for event in scene.events if event.kind == "Collision")
     # Without the can the first collision stands as filmed; without the cube the second is prevented.
     assert rests(scene, GONE.format(can) + negated, PAIR.format(cube, ball)) == Rest(RECORDED, first)
@@ -50,7 +50,7 @@ def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(
 
 def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
     scene = Scene(filmed_log([(CUBE, BALL, 20)]))
-    cube, _, can = SAID
+    cube, _, can = FILTERS
     met = next(event.iri for event in scene.events if event.kind == "Collision")
     program = "events objects {} unique filter_collision count"
     assert rests(scene, program.format(cube)) == Rest(RECORDED, met)
@@ -58,12 +58,12 @@ def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
     assert rests(scene, "objects count").on == FACTS
 
 
-def test_a_simulated_future_is_told_from_straight_lines() -> None:
+def test_a_simulated_future_is_distinguished_from_straight_lines() -> None:
     grounds: Counter[str] = Counter()
     for number in range(10_000, 10_006):
-        made = generate_scene(number, 20)
-        log = annotation_log(made.annotation)
-        for question in made.questions.questions:
+        generated = generate_scene(number, 20)
+        log = annotation_log(generated.annotation)
+        for question in generated.questions.questions:
             if question.question_type == "predictive":
                 for name in ("C", "S"):
                     why = explain(log, number, question, Parameters(predictive=Predictive(name)))

@@ -1,4 +1,4 @@
-"""Answers from every log that a scene may have, held against arithmetic that runs no program."""
+"""Answers from every log that a scene may have, checked against arithmetic that runs no program."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_a_question_has_the_probability_of_all_of_its_choices_together() -> None
     assert row.probability == pytest.approx(0.8 * 0.7 * 0.9)
 
 
-def test_what_no_world_can_answer_has_no_probability() -> None:
+def test_a_question_that_no_world_can_answer_has_no_probability() -> None:
     row = answered(scene([0.3, 0.3, 0.3]), "events unique get_frame", most=1)
     assert row.predicted == "error"
     assert not row.probability
 
 
-def test_so_many_worlds_are_asked_as_are_allowed_the_most_doubtful_events_first() -> None:
+def test_no_more_worlds_are_asked_than_allowed_the_most_doubtful_events_first() -> None:
     possible = scene([0.9, 0.6, 0.3])
     assert [len(worlds(possible, most)) for most in (1, 2, 3, 4, 7, 8, 64)] == [1, 2, 2, 4, 4, 8, 8]
     assert [round(world.weight, 3) for world in worlds(possible, 2)] == [0.6, 0.4]

@@ -69,7 +69,7 @@ def film(
     collisions: Sequence[tuple[int, int, int]] = (),
     views: dict[int, range] | None = None,
 ) -> Annotation:
-    """A cube, a ball, a can and another ball, of which those that have no legs rest far apart."""
+    """A cube, a ball, a can and a second ball; an object without legs rests far from the others."""
     record = annotation(collisions, views=views)
     for frame in record["motion_trajectory"]:
         for state in frame["objects"]:
@@ -125,14 +125,14 @@ def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> Non
     assert not verdict(blocked, BALL, CAN, removed=CUBE, method="duality").occurs
 
 
-def test_what_nobody_touched_is_answered_from_what_was_seen(blocked: Scene) -> None:
+def test_a_removal_that_moves_nobody_is_judged_from_the_observed_events(blocked: Scene) -> None:
     assert verdict(blocked, CAN, SPHERE, removed=SPHERE) == Fate(False, "dual")
     assert verdict(blocked, CUBE, SPHERE, removed=CAN, horizon=0) == Fate(False, "observed")
     assert verdict(blocked, CUBE, BALL, removed=CAN) == Fate(True, "dual")
 
 
 def test_a_world_without_an_object_goes_on_after_the_video() -> None:
-    """The ball rolls towards the can, and would reach it 20 frames after the video, whoever is taken out."""
+    """The ball rolls towards the can, and would reach it 20 frames after the video, also without the cube."""
     rolling = scene({BALL: [(0, -6.0, 0.0, 1.5, 0.0)], CAN: [(0, 0.2, 0.0, 0.0, 0.0)]})
     assert verdict(rolling, BALL, CAN, removed=CUBE) == Fate(True, "simulated")
     assert not verdict(rolling, BALL, CAN, removed=CUBE, horizon=0).occurs
@@ -170,7 +170,7 @@ def test_an_event_may_happen_although_the_removed_object_was_an_ancestor() -> No
     nudged = scene(
         {
             CUBE: [(0, 0.0, -0.8, 0.0, 0.5), (28, 0.0, -0.42, 0.0, 0.0)],
-            CAN: [(28, 0.0, 0.0, 0.0, 0.01), (30, 0.0, 0.0, 0.0, 0.0), (0, 0.0, 0.0, 0.0, 0.0)][::-1],
+            CAN: [(0, 0.0, 0.0, 0.0, 0.0), (28, 0.0, 0.0, 0.0, 0.01), (30, 0.0, 0.0, 0.0, 0.0)],
             BALL: [(0, -6.0, 0.0, 2.5, 0.0), (80, -0.4, 0.0, 0.0, 0.0)],
         },
         [(CUBE, CAN, 28), (BALL, CAN, 80)],
@@ -194,9 +194,8 @@ def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
     assert verdict(spared, CAN, SPHERE, removed=CUBE) == Fate(False, "simulated")
 
 
-def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
-    # The sphere's recorded way bends at the can as no law would have it: it is the observed motion that
-    # holds.
+def test_an_object_that_no_change_reaches_moves_and_collides_as_observed() -> None:
+    # The sphere's recorded path bends at the can against the laws of motion: the branch keeps it as observed.
     bent = scene(
         {
             **STOPPED,
@@ -212,7 +211,7 @@ def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
     assert CUBE not in branch.objects
 
 
-def test_who_enters_later_joins_where_it_was_seen_to_enter(blocked: Scene) -> None:
+def test_an_object_that_enters_later_joins_where_it_was_seen_to_enter(blocked: Scene) -> None:
     for y, on_its_way in ((2.0, False), (0.0, True)):
         legs = STOPPED | {SPHERE: [(0, 1.4, y, 0.0, 0.0)]}
         late = scene(legs, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)})
@@ -235,16 +234,16 @@ def test_the_branch_is_a_log_that_can_be_kept_checked_and_asked(blocked: Scene, 
     assert branch.state().query(hit, prefixes={"": NAMESPACE})
     assert not branch.state().query("ASK { ?o :shape :cube }", prefixes={"": NAMESPACE})
     assert not branch.state(10).query("ASK { ?o :simulated true }", prefixes={"": NAMESPACE})
-    # Of whom a simulator moves, no camera says that it is in view.
+    # An object that the simulator moves is in no camera's view, so it has no state of motion.
     assert without(blocked, CUBE).motion(127) == {SPHERE: False}
 
 
 @pytest.mark.parametrize("horizon", [0, 51])
-def test_a_branch_tells_of_what_its_log_tells_of(blocked: Scene, horizon: int) -> None:
-    """Events are read off a course before there is a log; the log has the same, also of who departs later."""
+def test_a_branch_has_the_events_of_its_log(blocked: Scene, horizon: int) -> None:
+    """A branch takes its events from the simulated course; a scene that is read from its log has the same."""
     branches = [without(blocked, number, horizon=horizon) for number in blocked.objects]
     assert {event.objects for branch in branches for event in branch.events} > {frozenset((BALL, CAN))}
-    late = scene({}, [(CUBE, BALL, 30)], views={CUBE: range(5, 128)})  # who is taken out had come in
+    late = scene({}, [(CUBE, BALL, 30)], views={CUBE: range(5, 128)})  # removed after it entered
     for branch in (*branches, future(blocked, horizon), without(late, CUBE)):
         read = Scene(branch.log)
         assert (branch.events, branch.simulated) == (read.events, read.simulated)
@@ -261,13 +260,13 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
 @pytest.mark.parametrize(
     ("removed", "at", "left"),
     [
-        (0, 30, [60]),  # what it hit goes on to hit nobody
-        (0, 31, [50, 60]),  # it has been there
+        (0, 30, [60]),  # without its hit at 30, object 1 does not hit 2 at 50
+        (0, 31, [50, 60]),  # its collision has happened by then
         (4, 1, [30, 50]),
         (2, 1, [30, 60]),
     ],
 )
-def test_of_a_log_without_motion_what_rests_on_a_missing_object_does_not_happen(
+def test_without_motion_an_event_that_rests_on_a_missing_object_does_not_happen(
     removed: int, at: int, left: list[int]
 ) -> None:
     log = events_log(scene_events(["red cube"] * 5, [(0, 1, 30), (1, 2, 50), (3, 4, 60)]))
@@ -295,17 +294,17 @@ def tracked(filmed: Annotation) -> SceneEvents:
 
 
 @pytest.fixture(scope="module")
-def watched_() -> SceneEvents:
+def watched() -> SceneEvents:
     """The ball is stopped by the cube before it reaches the can; a sphere enters at frame 83 and goes on."""
     legs = STOPPED | {CAN: [(0, 1.2, 0.0, 0.0, 0.0)], SPHERE: [(0, -9.0, 3.0, 2.2, 0.0)]}
     return tracked(film(legs, [(CUBE, BALL, 11)], views={SPHERE: range(83, 128)}))
 
 
-def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_: SceneEvents) -> None:
-    scene = Scene(tracked_log(watched_))
+def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched: SceneEvents) -> None:
+    scene = Scene(tracked_log(watched))
     assert scene.tracked
     assert scene.motion(0) == {CUBE: False, BALL: True, CAN: False}
-    assert {n: scene.motion(frame)[SPHERE] for n, frame in enumerate((83, 127))} == {0: True, 1: True}
+    assert all(scene.motion(frame)[SPHERE] for frame in (83, 127))
     assert {number: thing.moved for number, thing in scene.objects.items() if number != CUBE} == {
         BALL: True,
         CAN: False,
@@ -315,8 +314,8 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_:
     x, _, _, vx, *_ = scene.poses[83][SPHERE]
     assert (x, vx) == pytest.approx((-9 + 83 * SECONDS_PER_FRAME * 2.2, 2.2), abs=0.05)
     assert TBox.load("clevrer").validate(scene.log.state(), scene.log) == []
-    late = {n: [*points, (128, 5.0, 5.0)] for n, points in (watched_.trajectory or {}).items()}
-    assert tracked_log(replace(watched_, trajectory=late)).digest == scene.log.digest, "past the video"
+    late = {n: [*points, (128, 5.0, 5.0)] for n, points in (watched.trajectory or {}).items()}
+    assert tracked_log(replace(watched, trajectory=late)).digest == scene.log.digest, "past the video"
 
 
 WITHOUT = Question(
@@ -329,30 +328,30 @@ WITHOUT = Question(
 """Without the cube, does the ball hit the can?"""
 
 
-def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: SceneEvents) -> None:
+def test_tracked_positions_are_simulated_unless_a_method_is_named(watched: SceneEvents) -> None:
     """Without the cube the ball rolls on to the can, and no rule of the paper can know it."""
 
-    def told(events: SceneEvents, **given: Any) -> tuple[str, Any]:
+    def outcome_of(events: SceneEvents, **given: Any) -> tuple[str, Any]:
         (row,) = answer_scene(tracked_log(events), 7, [WITHOUT], Parameters(**given), "x")
         return row.predicted, row.note or ""
 
-    assert told(watched_) == ("correct", "")
-    assert told(watched_, counterfactual=Counterfactual("partner")) == ("wrong", "")
-    points = {number: points for number, points in (watched_.trajectory or {}).items() if number != CAN}
-    assert told(replace(watched_, trajectory=points)) == (
+    assert outcome_of(watched) == ("correct", "")
+    assert outcome_of(watched, counterfactual=Counterfactual("partner")) == ("wrong", "")
+    points = {number: points for number, points in (watched.trajectory or {}).items() if number != CAN}
+    assert outcome_of(replace(watched, trajectory=points)) == (
         "wrong",
         f"no positions of object {CAN} (green metal cylinder): the event graph judges it",
     )
-    why = explain(tracked_log(watched_), 7, WITHOUT, Parameters())
+    why = explain(tracked_log(watched), 7, WITHOUT, Parameters())
     assert why.parts[0].ground == "simulated"
     assert why.parts[0].rule.endswith("by the majority of 15 draws of the positions' errors")
 
 
-def test_every_possible_world_of_tracked_positions_is_asked_about_what_was_not_filmed(
-    watched_: SceneEvents,
+def test_possible_worlds_of_tracked_positions_answer_about_unfilmed_events(
+    watched: SceneEvents,
 ) -> None:
     hits = [PossibleEvent(11, "", (CUBE, BALL), 0.9)]
-    record = PossibleScene(7, 128, watched_.objects, hits, watched_.trajectory)
+    record = PossibleScene(7, 128, watched.objects, hits, watched.trajectory)
     future_ = Question(1, "?", "predictive", ["unseen_events", "belong_to"], choices=WITHOUT.choices)
     rows = list(answer_possible(record, [WITHOUT, future_], Parameters(), "x"))
     assert [row.predicted for row in rows] == ["correct", "wrong"]
@@ -377,7 +376,7 @@ def test_the_future_is_simulated_from_the_last_frame() -> None:
     assert future(alone, 300).log.last_tick == 427
 
 
-def test_straight_lines_go_where_friction_does_not_let_a_body() -> None:
+def test_straight_lines_reach_a_body_that_friction_keeps_out_of_reach() -> None:
     slow = scene({CUBE: [(0, 0.0, 0.0, 0.2, 0.0)], CAN: [(0, 1.6, 0.0, 0.0, 0.0)]})
     program = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
     assert run(program, World(slow, Parameters(predictive=Predictive("A")))) == "yes"
@@ -392,7 +391,7 @@ def test_a_pair_that_has_met_does_not_meet_again() -> None:
     assert not [event for event in collisions(future(again, 51)) if (event.frame or 0) > 127]
 
 
-def test_who_has_left_the_view_rolls_on() -> None:
+def test_an_object_that_has_left_the_view_rolls_on() -> None:
     legs: dict[int, list[Leg]] = {CAN: [(0, 2.0, 0.0, 0.0, 0.0)], SPHERE: [(0, -5.4, 0.0, 2.0, 0.0)]}
     for last in (128, 120):
         met = collisions(future(scene(legs, views={SPHERE: range(last)}), 51))
@@ -429,6 +428,7 @@ def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) ->
         "partner": ("no", "heuristic", "no", "dual"),
         "simulated": ("yes", "simulated", "no", "dual"),
     }
+    # `simulated` is of the second method.
     collided = [delta.tick for delta in simulated if delta.triple[2] == NamedNode(f"{NAMESPACE}Collision")]
     assert collided
     assert set(collided) <= set(range(32, 37))
@@ -448,7 +448,7 @@ def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) ->
         (ComphyParameters, {"predictive": {"configuration": "S"}}, "emitter: motion"),
     ],
 )
-def test_what_does_not_go_together_is_refused(type_: type, given: dict[str, Any], message: str) -> None:
+def test_wrong_or_unfit_parameters_are_refused(type_: type, given: dict[str, Any], message: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=message):
         msgspec.convert(given, type_)
 
@@ -456,7 +456,7 @@ def test_what_does_not_go_together_is_refused(type_: type, given: dict[str, Any]
 # The course of events alone
 
 
-def test_a_missing_blow_is_felt_down_the_line() -> None:
+def test_a_removed_collision_changes_every_later_one_of_its_chain() -> None:
     """0 was observed to hit 1, and 1 to hit 2: without 0, neither 1 nor 2 moves, and 3, who was to hit 2
     where it lay then, passes.
     """
@@ -485,13 +485,13 @@ def test_an_imagined_answer_has_a_probability_that_only_the_graph_makes_certain(
 
 
 def test_a_clear_hit_is_surer_than_a_graze() -> None:
-    def said(off: float) -> float:
+    def probability_of_yes(off: float) -> float:
         film = scene(STOPPED | {CAN: [(0, 1.2, off, 0.0, 0.0)]}, [(CUBE, BALL, 11)])
         (part, *_) = explain(film.log, 7, QUESTION, SIMULATED).parts
         assert part.probability is not None
         return part.probability if part.answer == "yes" else 1 - part.probability
 
-    clear, graze = said(0.0), said(0.402)
+    clear, graze = probability_of_yes(0.0), probability_of_yes(0.402)
     assert clear > 0.95
     assert abs(graze - 0.5) < abs(clear - 0.5)
-    assert said(0.8) < 0.05
+    assert probability_of_yes(0.8) < 0.05

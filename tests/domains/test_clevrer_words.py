@@ -1,4 +1,4 @@
-"""Questions without programs: their words say the same, by the templates of CLEVRER and ComPhy."""
+"""Questions without programs: their words give the same programs, by the templates of CLEVRER and ComPhy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RULES = [
 
 
 def derived(grammar: Grammar, rule: str, rng: Random) -> tuple[str, str]:
-    """A text of a rule and its program, by templates drawn at random, those included that are only read."""
+    """A text of a rule and its program, by random templates: also such as are read but never generated."""
     text, program = rng.choice([*grammar.rules.get(rule, ()), *grammar.also.get(rule, ())])
     slots = [slot for _, slot, _, _ in Formatter().parse(text) if slot]
     filled = {slot: derived(grammar, slot.rstrip("2"), rng) for slot in slots}

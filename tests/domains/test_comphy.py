@@ -1,4 +1,4 @@
-"""ComPhy: what the language means, what is inferred from motion and what is not, which files are refused."""
+"""ComPhy: the meaning of programs, the properties that motion gives and those it does not, refused files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from releases import write_folder
 
 from research.domains.properties import infer
-from research.domains.property_facts import hidden as shown
+from research.domains.property_facts import hidden
 from research.domains.property_motion import SIMULATED
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
@@ -47,7 +47,7 @@ INFERRED = Parameters(infer_properties=True)
 
 def log_of(target: Target) -> EventLog:
     """The log of a target with what its reference videos show."""
-    return target_log(target, shown(target))
+    return target_log(target, hidden(target))
 
 
 def says(program: str, scene: Scene, **parameters: Any) -> str:
@@ -99,7 +99,7 @@ def impact(first: int, second: int, ratio: float) -> Annotation:
         past = max(0, frame - 20) * time
         here = min(frame, 20) * time * before + past * left
         return [
-            (0.4, 0.0, won if frame >= 20 else 0.0, 0.0) if frame < 20 else (0.4 + past * won, 0.0, won, 0.0),
+            (0.4 + past * won, 0.0, won if frame >= 20 else 0.0, 0.0),
             (-20 * time * before + here, 0.0, left if frame >= 20 else before, 0.0),
         ]
 
@@ -143,7 +143,7 @@ def target(
 def known() -> World:
     """0 is heavy; 1 and 2 carry opposite charges; 3 is light and uncharged.
 
-    Objects 1 moves right, up and aslant.
+    Object 1 moves right, then up, then diagonally.
     """
     velocity = {0: (0.0, 1.0), 60: (-1.0, 0.0), 100: (1.0, 1.0)}
 
@@ -188,8 +188,8 @@ def test_answers_need_inferred_properties_and_say_so(
         run(program.split(), unknown)
 
 
-def test_what_is_inferred_with_too_small_a_probability_is_not_known() -> None:
-    """Nothing was filmed of the two but a blow: that they carry no charge is likely, and no more."""
+def test_a_property_of_too_small_a_probability_is_not_known() -> None:
+    """The two are filmed in one collision only: it is likely, not certain, that they carry no charge."""
     scene, program = TargetScene(log_of(target(impact(0, 1, 5.0)))), f"{RED_CUBE} {BLUE} equal_charge"
     assert says(program, scene, infer_properties=True) == "no"
     with pytest.raises(ProgramError, match=r"the charge of object 0 is 0 with a probability of 0\.9\d+ only"):
@@ -268,7 +268,7 @@ def test_an_object_is_known_again_by_its_looks_not_its_number() -> None:
     assert infer(target(impact(3, 1, 5.0))).masses == {0: 1, 1: 1, 2: 1, 3: 5}
 
 
-def test_what_is_out_of_view_is_not_used() -> None:
+def test_motion_out_of_view_is_not_used() -> None:
     video = impact(0, 1, 5.0)
     frames = [
         replace(f, objects=[replace(o, inside_camera_view=f.frame_id < 19) for o in f.objects])
@@ -311,15 +311,15 @@ def changed(event: str, thing: str, change: str) -> str:
 
 
 @pytest.mark.parametrize("emitter", ["kinematic", "motion"])
-def test_what_a_change_cannot_reach_stays_as_observed(emitter: Any) -> None:
+def test_an_event_that_a_change_cannot_reach_stays_as_observed(emitter: Any) -> None:
     video = film(lambda frame: [(3.0 * n, 0.0, 0.0, 0.0) for n in range(4)], 128, [0, 1, 2, 3], [(0, 3, 60)])
     scene = TargetScene(log_of(target(annotation=video)), SIMULATED)
     program = changed(collide(RED_CUBE, RED_SPHERE), BLUE, "heavier")
     assert says(program, scene, infer_properties=True, emitter=emitter) == "yes"
 
 
-def test_the_duality_prevents_what_hangs_on_an_earlier_collision_of_the_changed(known: World) -> None:
-    # 0 meets 3, then 2: with another 3, the first still happens, the second is not granted.
+def test_duality_prevents_an_event_that_rests_on_an_earlier_collision_of_the_changed(known: World) -> None:
+    # 0 meets 3, then 2: with a heavier 3 the first still happens; the second is prevented.
     for pair, answer in ((collide(RED_CUBE, RED_SPHERE), "yes"), (collide(RED_CUBE, GREEN), "no")):
         assert says(changed(pair, RED_SPHERE, "heavier"), known.scene, infer_properties=True) == answer
     lighter = f"{RED_SPHERE} counterfact_lighter counterfact_events belong_to negate"

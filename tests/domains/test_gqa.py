@@ -34,7 +34,7 @@ from substrate.rules.tbox import TBox
 
 
 def program(*steps: str) -> list[Operation]:
-    """Steps written ``operation;argument;dependencies``, the dependencies apart by blanks."""
+    """Steps written ``operation;argument;dependencies``, the dependencies separated by blanks."""
     parts = [step.split(";") for step in steps]
     return [
         Operation(operation, argument, [int(d) for d in depends.split()] if depends else [])
@@ -116,7 +116,7 @@ def answer(
     ],
 )
 @pytest.mark.parametrize("resolve", ["name", "id"])
-def test_a_question_means(steps: list[str], expected: str, resolve: Resolve) -> None:
+def test_each_operation_has_its_meaning(steps: list[str], expected: str, resolve: Resolve) -> None:
     assert answer(program(*steps), resolve=resolve) == expected
 
 
@@ -146,13 +146,13 @@ def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
 def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(
     relation: str, annotated: str
 ) -> None:
-    def found(told: str, wanted: str) -> str:
-        cat = SceneObject("cat", 0, 0, 5, 5, [], [Relation(told, "2")])
+    def exists(given: str, wanted: str) -> str:
+        cat = SceneObject("cat", 0, 0, 5, 5, [], [Relation(given, "2")])
         ask = program("select;mat (2);", f"relate;animal,{wanted},s (1);0", "exist;?;1")
         return answer(ask, scene(cat, thing("mat")))
 
-    assert found(annotated, relation) == "yes"
-    assert found(relation, annotated) == "no"
+    assert exists(annotated, relation) == "yes"
+    assert exists(relation, annotated) == "no"
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_the_gold_does_not_change_a_prediction() -> None:
     golds = ("brown", "white", None)
     questions = {str(gold): asking("select;chair (6);", "query;color;0", gold=gold) for gold in golds}
     rows = answer_scene(Scene.of("1", KITCHEN), questions, "test", resolve="name")
-    given = sorted(rows, key=lambda row: golds.index(row.expected))
-    assert len({a.predicted for a in given}) == 1
-    assert [a.correct for a in given] == [given[0].predicted == "brown", given[0].predicted == "white", None]
+    rows = sorted(rows, key=lambda row: golds.index(row.expected))
+    (predicted,) = {row.predicted for row in rows}
+    assert [row.correct for row in rows] == [predicted == "brown", predicted == "white", None]
 
 
-# Why
+# Explanations
 
 
 def test_an_explanation_names_the_triples_of_each_step() -> None:
@@ -220,7 +220,7 @@ def test_an_explanation_names_the_triples_of_each_step() -> None:
         assert line in why.text()
 
 
-def test_an_explanation_of_no_says_what_was_looked_for_in_vain() -> None:
+def test_an_explanation_of_no_names_the_missing_triple() -> None:
     why = explain(Scene.of("1", KITCHEN), asking("select;apple (2);", "verify color;green;0"))
     assert why.answer == "no"
     assert '1:2 family:color "green"' in why.parts[0].steps[1].missed
@@ -236,7 +236,7 @@ def test_an_explanation_of_an_error_stops_at_the_step() -> None:
 # The TBox is data
 
 
-def test_a_scene_that_is_opened_again_knows_what_its_log_has_learned() -> None:
+def test_a_scene_that_is_opened_again_has_the_new_deltas_of_its_log() -> None:
     log = Scene.of("1", KITCHEN).log
     question = asking("select;apple (2);", "verify color;green;0")
     assert explain(Scene.opened("1", log), question).answer == "no"
@@ -269,7 +269,7 @@ def test_a_tbox_of_something_else_is_refused() -> None:
 # Logs
 
 
-def test_the_annotation_stands_at_tick_0_and_what_follows_from_it_at_tick_1() -> None:
+def test_the_annotation_is_at_tick_0_and_its_consequences_at_tick_1() -> None:
     log = scene_log("1", KITCHEN)
     text = log.state(ANNOTATED).nquads()
     assert "class:fruit" not in text
@@ -287,7 +287,7 @@ def test_equal_scenes_have_equal_logs_whatever_their_order() -> None:
 @pytest.mark.parametrize(
     "attribute", ['"red"', "back\\slash", "new\nline", "\x7f", "caf\u00e9\u00a0noir", "\u2028"]
 )
-def test_whatever_a_graph_says_is_spelled_as_a_log_spells_it(attribute: str, tmp_path: Path) -> None:
+def test_every_character_of_a_graph_is_spelled_as_a_log_spells_it(attribute: str, tmp_path: Path) -> None:
     cup = SceneObject(name="cup", x=0, y=0, w=2, h=2, attributes=[attribute])
     log = scene_log("1", SceneGraph(9, 9, {"1": cup}))
     log.save(tmp_path / "scene.rdfp")
@@ -414,9 +414,8 @@ def test_a_bad_scene_graph_is_named_with_file_image_and_path(
     tmp_path: Path, graph: dict[str, Any], place: str, fault: str
 ) -> None:
     whole = {"width": 9, "height": 9, "objects": {}, **graph}
-    whole["objects"] = whole["objects"] and {
-        i: {"name": "cup", "x": 0, "y": 0, "w": 5, "h": 5, **o} for i, o in whole["objects"].items()
-    }
+    cup = {"name": "cup", "x": 0, "y": 0, "w": 5, "h": 5}
+    whole["objects"] = {number: {**cup, **object_} for number, object_ in whole["objects"].items()}
     path = tmp_path / "graphs.json"
     path.write_text(json.dumps({"n1": whole}))
     graphs = read_scene_graphs(path)

@@ -1,4 +1,4 @@
-"""The regression test that the paper tells of (section 6): 20 ticks, replayed from two seeds."""
+"""The paper's regression test (section 6): 20 ticks, replayed from two seeds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ agents = [
     )
     for name in people
 ]
-village = Village(20, [Named(one, one) for one in places], [Named(one, one) for one in facts], agents)
+village = Village(20, [Named(name, name) for name in places], [Named(name, name) for name in facts], agents)
 log = parent_log(replace(spec(), village=village))
 counts = [len(list(log.state(tick))) for tick in range(21)]
 print(json.dumps({"counts": counts, "last": log.last_tick, "digest": log.digest}))
 """
-"""Prints the triples of a drawn village after each tick, from its log replayed."""
+"""Prints the number of triples of a random village after each tick, from its replayed log."""
 
 
 def run(seed: int, hash_seed: int) -> dict[str, Any]:

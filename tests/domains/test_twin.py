@@ -1,4 +1,4 @@
-"""Twin-EventLog by replay: both counts of the truth agree, and a broken rule is found out."""
+"""Twin-EventLog by replay: replay and the generator's oracle agree, and a broken rule makes them differ."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_rule_makes_the_two_disagree(name: str) -> None:
+def test_a_broken_rule_makes_replay_and_oracle_disagree(name: str) -> None:
     assert BROKEN[name] != RULES
     broken = TBox("village", BROKEN[name])
     assert any(replayed(spec, broken) not in (None, spec.gold.answers) for spec in twin_specs())
@@ -105,8 +105,8 @@ def test_arm_a_is_the_village_and_every_arm_conforms_to_the_shapes() -> None:
         assert {arm.last_tick for arm in (a, *others)} == {spec.village.horizon}
 
 
-def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
-    """Turned round in the file, it turns what is expected and nothing else."""
+def test_the_gold_changes_no_answer(tmp_path: Path) -> None:
+    """A gold that is inverted in the file inverts the grades and nothing else."""
     turned = {"yes": "no", "no": "yes"}
     wrong = [
         replace(spec, gold=Gold(turned[spec.gold.a], turned[spec.gold.b]))  # pyright: ignore
@@ -125,7 +125,7 @@ ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
 VILLAGE = day(ANN, Agent("bo", "Bo", "park", [], [Plan(2, "cafe", "news")]), horizon=6)
 
 
-def asked(act: ArmIntervention, query: Query | None = None, branch: int = 2) -> Spec:
+def spec_of(act: ArmIntervention, query: Query | None = None, branch: int = 2) -> Spec:
     query = query or Query("visited_location", "Is Bo at cafe?", "bo", place="cafe")
     return Spec(3, "direct", VILLAGE, branch, act, query)
 
@@ -145,7 +145,7 @@ TO_THE_PARK = ArmIntervention("override_location", "ann", place="park")
 def test_an_intervention_that_changes_nothing_is_an_error_that_counts_as_wrong(
     act: ArmIntervention, why: str
 ) -> None:
-    rows = answer_spec(asked(act), Gold("no", "no"))
+    rows = answer_spec(spec_of(act), Gold("no", "no"))
     assert [(row.predicted, row.correct) for row in rows] == [("error", False)] * 2
     assert all(why in str(row.error) for row in rows)
 
@@ -155,28 +155,28 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
         ArmIntervention("retract", "ann", plan=Plan(2, "park")),
         ArmIntervention("assert", "ann", plan=Plan(1, "park")),
     ):
-        twin = replay_twin(asked(act, branch=4))
+        twin = replay_twin(spec_of(act, branch=4))
         assert (entity("ann"), term("at"), entity("park")) in twin[1].state()
-        assert answer_spec(asked(act, branch=4), Gold("no", "no"))[1].correct
+        assert answer_spec(spec_of(act, branch=4), Gold("no", "no"))[1].correct
 
 
 @pytest.mark.parametrize(
     ("spec", "path"),
     [
         (
-            asked(ArmIntervention("assert", "ann", plan=Plan(2, "cafe"))),
+            spec_of(ArmIntervention("assert", "ann", plan=Plan(2, "cafe"))),
             "$.intervention.plan: an agent's plans start at ticks of the village, no two at the same",
         ),
-        (asked(ArmIntervention("override_location", "ann")), "$.intervention: there is no place None"),
-        (asked(replace(TO_THE_PARK, agent="cy")), "$.intervention: there is no agent 'cy'"),
-        (asked(TO_THE_PARK, Query("did_meet", "", "ann", other="ann")), "$.query: nobody meets themselves"),
-        (asked(TO_THE_PARK, Query("learned_fact", "", "bo", "ann", "news")), "$.query: learned_fact takes"),
-        (asked(replace(TO_THE_PARK, fact="news")), "$.intervention: override_location takes no fact"),
-        (asked(TO_THE_PARK, branch=7), "$.branch: 1 <= branch <= horizon <= 10000 does not hold"),
+        (spec_of(ArmIntervention("override_location", "ann")), "$.intervention: there is no place None"),
+        (spec_of(replace(TO_THE_PARK, agent="cy")), "$.intervention: there is no agent 'cy'"),
+        (spec_of(TO_THE_PARK, Query("did_meet", "", "ann", other="ann")), "$.query: nobody meets themselves"),
+        (spec_of(TO_THE_PARK, Query("learned_fact", "", "bo", "ann", "news")), "$.query: learned_fact takes"),
+        (spec_of(replace(TO_THE_PARK, fact="news")), "$.intervention: override_location takes no fact"),
+        (spec_of(TO_THE_PARK, branch=7), "$.branch: 1 <= branch <= horizon <= 10000 does not hold"),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
-def test_a_specification_with_a_wrong_field_is_refused(spec: Spec, path: str, tmp_path: Path) -> None:
+def test_a_specification_that_contradicts_itself_is_refused(spec: Spec, path: str, tmp_path: Path) -> None:
     file = tmp_path / "specs.jsonl"
     file.write_bytes(b"\n" + msgspec.json.encode(spec) + b"\n")
     with pytest.raises(FormatError) as caught:
@@ -185,7 +185,7 @@ def test_a_specification_with_a_wrong_field_is_refused(spec: Spec, path: str, tm
 
 
 def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
-    spec = asked(ArmIntervention("assert_awareness", "bo", fact="news"))
+    spec = spec_of(ArmIntervention("assert_awareness", "bo", fact="news"))
     twin = replay_twin(spec)
     a, b = (explain(spec, arm, twin) for arm in spec.arms)
     fork, *events, last = b.parts[0].steps

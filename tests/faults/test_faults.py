@@ -1,4 +1,4 @@
-"""Faults of the system under a command, a full disk or a kill: what was there stays, the path is named.
+"""Faults of the system under a command, a full disk or a kill: old files stay, and the path is named.
 
 The disk is full for a process that may write no file beyond some size (RLIMIT_FSIZE): the system refuses the
 write in the middle of a file, as a full disk does.
@@ -32,7 +32,7 @@ from substrate.base.files import replacing
 
 out = Path(sys.argv[1])
 with ends_when_told():
-    signal.signal(signal.SIGTERM, lambda *_: None)  # as a library's: the work goes on
+    signal.signal(signal.SIGTERM, lambda *_: None)  # a library's own, which lets the work go on
 """
 WRITING = f"""{DEAF}
     remove = shutil.rmtree
@@ -165,12 +165,12 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(name: str, inputs: Path, tmp_
     arguments = [text.replace("IN", str(inputs)).replace("OUT", str(out)) for text in COMMANDS[name]]
     begun = time.monotonic()
     assert start(*arguments).wait() == 0
-    lasts = time.monotonic() - begun
+    duration = time.monotonic() - begun
     new, old = out.read_bytes(), b"what was there"
     for part in range(1, 4):
         out.write_bytes(old)
         process = start(*arguments)
-        time.sleep(lasts * part / 3)
+        time.sleep(duration * part / 3)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert out.read_bytes() in (old, new)

@@ -1,4 +1,4 @@
-"""A forger of a log is found by what the table of attackers names: by whoever kept its head."""
+"""A forged log is found by anyone who kept the digest of its head, as the table of attackers says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import invoke, told
+from commands import invoke, output_of
 from logs import log_of
 
 from substrate import EventLog
@@ -26,4 +26,4 @@ def test_a_log_that_was_forged_does_not_have_the_head_that_somebody_kept(how: st
     file, head = tmp_path / "log.rdfp", log_of(LINES).digest
     FORGED[how]().save(file)
     invoke("log", "verify", file)  # its chain holds
-    assert "the digest is" in told("log", "verify", file, "--digest", head, code=1)
+    assert "the digest is" in output_of("log", "verify", file, "--digest", head, code=1)

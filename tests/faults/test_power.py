@@ -44,16 +44,16 @@ from substrate.base.files import clear_leftovers, filling, replacing
 CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "2"))
 """For each write that was not synced, how many ways to cut it off; the more, the more states."""
 ALL = "SUBSTRATE_CRASH_CUTS" in os.environ
-"""Look at all states, and let each call fail, where it is set; else at a sample."""
-Said = Callable[..., None]
-"""Takes what may be found from now on."""
+"""Check all states and let each call fail; without the variable, only a sample."""
+Allow = Callable[..., None]
+"""Sets the outcomes that are allowed from now on."""
 
 
 class Case(NamedTuple):
-    """Work in a folder that says what may be found there, and what the next run makes of the folder."""
+    """Work in a folder that sets the allowed outcomes, and the outcome that the next run gets there."""
 
-    work: Callable[[Path, Said], None]
-    found: Callable[[Path], Hashable]
+    work: Callable[[Path, Allow], None]
+    outcome: Callable[[Path], Hashable]
 
 
 def text(number: int) -> bytes:
@@ -61,7 +61,7 @@ def text(number: int) -> bytes:
 
 
 def number_of(path: Path) -> int:
-    """The version of a file; an error where it is no whole one."""
+    """The version of a file; fails where the file is not whole."""
     if not path.exists():
         return 0
     number = int(path.read_bytes().split()[0])
@@ -69,68 +69,68 @@ def number_of(path: Path) -> int:
     return number
 
 
-def replaced_file(root: Path, may: Said) -> None:
+def replaced_file(root: Path, allow: Allow) -> None:
     for before, after in pairwise(range(4)):
-        may(before, after)
+        allow(before, after)
         with replacing(root / "out") as fresh:
             fresh.write_bytes(text(after))
-        may(after)
+        allow(after)
 
 
-def file_found(root: Path) -> Hashable:
+def file_outcome(root: Path) -> Hashable:
     clear_leftovers(root / "out")
     assert {path.name for path in root.iterdir()} <= {"out", "params.yaml"}
     return number_of(root / "out")
 
 
-def replaced_folder(root: Path, may: Said) -> None:
+def replaced_folder(root: Path, allow: Allow) -> None:
     for before, after in pairwise(range(3)):
-        may(before, after)
+        allow(before, after)
         with replacing(root / "out") as fresh:
             (fresh / "in").mkdir(parents=True)
             for name in ("one", "in/two"):
                 (fresh / name).write_bytes(text(after))
-        may(after)
+        allow(after)
 
 
-def folder_found(root: Path) -> Hashable:
+def folder_outcome(root: Path) -> Hashable:
     clear_leftovers(root / "out")
     first, second = number_of(root / "out/one"), number_of(root / "out/in/two")
     assert first == second
     return first
 
 
-def filled(root: Path, may: Said) -> None:
+def filled(root: Path, allow: Allow) -> None:
     before = (0, 0)
     for number in (1, 2):
-        may(*((first, second) for first in (before[0], number) for second in (before[1], number)))
+        allow(*((first, second) for first in (before[0], number) for second in (before[1], number)))
         with filling(root / "out") as fresh:
             (fresh / "in").mkdir()
             for name in ("one", "in/two"):
                 (fresh / name).write_bytes(text(number))
-        may(before := (number, number))
+        allow(before := (number, number))
 
 
-def fill_found(root: Path) -> Hashable:
+def fill_outcome(root: Path) -> Hashable:
     clear_leftovers(root / "out")
     return number_of(root / "out/one"), number_of(root / "out/in/two")
 
 
-def stage_made(root: Path, may: Said) -> None:
+def stage_made(root: Path, allow: Allow) -> None:
     """Two outs of a stage, then its record, as a run makes them."""
     for before, after in pairwise(range(3)):
         mixed = {(before, first, second) for first in (before, after) for second in (before, after)}
-        may(*mixed, (after, after, after))
+        allow(*mixed, (after, after, after))
         with ExitStack() as stack:
             for out in ("one", "two"):
                 stack.enter_context(replacing(root / out)).write_bytes(text(after))
-        may((before, after, after), (after, after, after))
+        allow((before, after, after), (after, after, after))
         with ledger.changing(root / "ledger") as manifest:
             manifest.beside["number"] = str(after)
-        may((after, after, after))
+        allow((after, after, after))
 
 
-def stage_found(root: Path) -> Hashable:
+def stage_outcome(root: Path) -> Hashable:
     for out in ("one", "two"):
         clear_leftovers(root / out)
     manifest, sound = ledger.look_at(root / "ledger")
@@ -159,20 +159,20 @@ def rows(number: int) -> bytes:
     return json.dumps(row).encode() + b"\n"
 
 
-def accepted(root: Path, may: Said) -> None:
+def accepted(root: Path, allow: Allow) -> None:
     """Results taken over twice."""
     workspace = workspace_of(root)
     for before, after in pairwise(range(3)):
-        may(before)
+        allow(before)
         with replacing(workspace.path(OUT)) as fresh:
             fresh.write_bytes(rows(after))
-        may(before, after, "begun")
+        allow(before, after, "begun")
         accept_results(workspace, TINY, Acceptance("2026-01-01", "sample", REASONS[after]))
-        may(after)
+        allow(after)
 
 
-def acceptance_found(root: Path) -> Hashable:
-    """The acceptance that the pins hold, or ``begun``, where accepting again must do."""
+def acceptance_outcome(root: Path) -> Hashable:
+    """The number of the acceptance that the pins hold, or ``begun`` where results must be accepted again."""
     clear_leftovers(workspace_of(root).path(OUT))
     file = read_pin_file(root, "sample")
     assert file is not None, "the file of pins is damaged"
@@ -184,7 +184,7 @@ def acceptance_found(root: Path) -> Hashable:
         assert not broken(root, "sample")
         return "begun"
     pinned = file.stages["tiny/answers"].outs.values() if file.stages else ()
-    number = sum(hashlib.sha256(rows(n)).hexdigest() in str(pinned) and n for n in (1, 2))
+    number = next((n for n in (1, 2) if hashlib.sha256(rows(n)).hexdigest() in str(pinned)), 0)
     assert len(reasons) >= number
     return number
 
@@ -193,20 +193,20 @@ def exchange(number: int) -> tuple[dict[str, object], Reply]:
     return {"model": "m", "messages": [], "number": number}, Reply("word " * 300, "stop", "text")
 
 
-def answered(root: Path, may: Said) -> None:
+def answered(root: Path, allow: Allow) -> None:
     """Replies kept one by one, put into the transcript, and more of them."""
     transcript = root / "of-model.jsonl.gz"
     for first, end in ((0, 2), (2, 4)):
-        may(first)
+        allow(first)
         with journal(partial_of(transcript)) as written:
             for number in range(first, end):
-                may(number, number + 1)
+                allow(number, number + 1)
                 written.append(make_record(*exchange(number)))
-                may(number + 1)
+                allow(number + 1)
         settle(transcript)
 
 
-def answers_found(root: Path) -> Hashable:
+def answers_outcome(root: Path) -> Hashable:
     transcript = root / "of-model.jsonl.gz"
     settle(transcript)
     records = read_transcript(transcript)
@@ -216,18 +216,18 @@ def answers_found(root: Path) -> Hashable:
 
 
 CASES = {
-    "file": Case(replaced_file, file_found),
-    "folder": Case(replaced_folder, folder_found),
-    "filling": Case(filled, fill_found),
-    "stage": Case(stage_made, stage_found),
-    "acceptance": Case(accepted, acceptance_found),
-    "answers": Case(answered, answers_found),
+    "file": Case(replaced_file, file_outcome),
+    "folder": Case(replaced_folder, folder_outcome),
+    "filling": Case(filled, fill_outcome),
+    "stage": Case(stage_made, stage_outcome),
+    "acceptance": Case(accepted, acceptance_outcome),
+    "answers": Case(answered, answers_outcome),
 }
 
 
 @pytest.fixture(autouse=True)
 def _without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DVC is a program of its own and writes its files itself; no disk need be waited for."""
+    """DVC, another program, writes its own files; and nothing waits for the disk, to save time."""
     monkeypatch.setattr(dvc, "commit", lambda root, *targets: None)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
@@ -240,41 +240,41 @@ def place(tmp_path: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def begun(folder: Path) -> Path:
+def new_folder(folder: Path) -> Path:
     folder.mkdir()
     (folder / "params.yaml").write_bytes(b"{}")
     return folder
 
 
-def worked(case: Case, record: Recorder) -> None:
+def run_case(case: Case, record: Recorder) -> None:
     case.work(record.folder, lambda *states: setattr(record, "allowed", frozenset(states)))
 
 
-def held(case: Case, record: Recorder, after: Path, most: int) -> int:
-    """Bring back the states that a workload may have left, and hold them against what was promised."""
+def check_states(case: Case, record: Recorder, after: Path, most: int) -> int:
+    """Restore states that a workload may have left, and check each outcome; the number of these states."""
     record.end()
     states = [*record.states(CUTS, seed=20)]
     taken = random.Random(20).sample(states, min(most, len(states)))
     for number, state in enumerate(taken):
         state.write(place := after / str(number))
-        reached = case.found(place)
+        reached = case.outcome(place)
         assert reached in state.allowed, (number, reached, state.allowed)
     return len(taken)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_power_loss_leaves_the_old_or_the_new(name: str, place: Path) -> None:
-    folder = begun(place / "disk")
+    folder = new_folder(place / "disk")
     with pytest.MonkeyPatch.context() as patch:
         record = Recorder(folder, patch)
-        worked(CASES[name], record)
-    states = held(CASES[name], record, place / "after", 10**6 if ALL else 60)
+        run_case(CASES[name], record)
+    states = check_states(CASES[name], record, place / "after", 10**6 if ALL else 60)
     sys.stdout.write(f"{name}: {states} states\n")
     assert states > 20
 
 
-def refused(name: str) -> Iterator[tuple[int, int]]:
-    """The calls of a workload, each with an error for it; ends where the test finds no more of them."""
+def refusals() -> Iterator[tuple[int, int]]:
+    """Numbers of calls that the disk refuses, each with an error, without end."""
     number = 0
     while True:
         yield number, FAULTS[number % len(FAULTS)]
@@ -284,17 +284,17 @@ def refused(name: str) -> Iterator[tuple[int, int]]:
 @pytest.mark.parametrize("name", CASES)
 def test_a_call_that_the_disk_refuses_leaves_the_old_or_the_new(name: str, place: Path) -> None:
     states = 0
-    for number, error in refused(name):
-        folder = begun(place / f"disk-{number}")
+    for number, error in refusals():
+        folder = new_folder(place / f"disk-{number}")
         with pytest.MonkeyPatch.context() as patch:
             record = Recorder(folder, patch)
             failing = Failing(number, error, patch)
             try:
-                worked(CASES[name], record)
+                run_case(CASES[name], record)
             except (SubstrateError, InterruptedError, TranscriptError):
                 assert failing.failed
         if not failing.failed:
             break
-        states += held(CASES[name], record, place / f"after-{number}", 100 if ALL else 20)
+        states += check_states(CASES[name], record, place / f"after-{number}", 100 if ALL else 20)
     sys.stdout.write(f"{name}: {states} states\n")
     assert states > 9

@@ -23,7 +23,7 @@ CHAIN = scene_events(
 
 
 def right(question: Question) -> set[str]:
-    """The first word of each right choice's kind, and the objects that its program filters for."""
+    """The colors and shapes that the program of each right choice filters for."""
     words = {"red", "blue", "green", "gray", "sphere", "cylinder"}
     return {
         " ".join(word for word in choice.program if word in words)

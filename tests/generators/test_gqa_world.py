@@ -1,4 +1,4 @@
-"""The world of everyday scenes: official files, repeatable, truth that owes nothing to the interpreter."""
+"""The world of everyday scenes: official files, reproducible, truth that the interpreter has no part in."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_where_words_fit_several_things_only_ids_tell_which_is_meant() -> None:
 
 
 def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
-    """Answered on another scene's graph questions go wrong: the gold cannot be guessed from the program."""
-    turned = [
+    """On another scene's graph many answers are wrong: the gold cannot be guessed from the program."""
+    others = [
         answer_scene(Scene.of(sample.image_id, neighbour.graph), sample.questions, "test", resolve="name")
         for sample, neighbour in pairwise(plain)
     ]
-    assert sum(bool(row.correct) for of_scene in turned for row in of_scene) < 0.7 * sum(map(len, turned))
+    assert sum(bool(row.correct) for of_scene in others for row in of_scene) < 0.7 * sum(map(len, others))
 
 
 def test_every_verb_of_the_language_occurs() -> None:

@@ -40,7 +40,7 @@ def test_cells_and_answers_come_in_turn() -> None:
     assert all(bare.count(case) == 1 for case in bare)
 
 
-def test_a_linkage_says_who_is_touched_and_whom_it_reaches() -> None:
+def test_a_linkage_says_which_agents_are_touched_and_reached() -> None:
     for spec in twin_specs(N):
         check(spec)
         a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
@@ -63,24 +63,24 @@ def test_the_file_reads_back_and_its_datasheet_counts_it(tmp_path: Path) -> None
     write_specs(tmp_path, [spec_line(number, 20) for number in range(18)], 20)
     assert [spec.spec for spec in read_specs(tmp_path / "specs.jsonl")] == list(range(18))
     assert read_gold(tmp_path / "specs.jsonl") == {spec.spec: spec.gold for spec in twin_specs(N)[:18]}
-    told = (tmp_path / "DATASHEET.md").read_text("utf-8")
-    assert told == datasheet(twin_specs(N)[:18], 20)
-    assert "`specs.jsonl`, 18 specifications, seed 20" in told
-    assert "| propagation | 2 | 2 | 2 |" in told
+    sheet = (tmp_path / "DATASHEET.md").read_text("utf-8")
+    assert sheet == datasheet(twin_specs(N)[:18], 20)
+    assert "`specs.jsonl`, 18 specifications, seed 20" in sheet
+    assert "| propagation | 2 | 2 | 2 |" in sheet
     differing = sum(s.gold.a != s.gold.b for s in twin_specs(N)[:18])
-    assert f"the two arms differ in {differing} of 18" in told
+    assert f"the two arms differ in {differing} of 18" in sheet
 
 
 ANN = Agent("ann", "Ann", "cafe", ["news"], [Plan(2, "park")])
 BO = Agent("bo", "Bo", "park", [], [Plan(2, "pub", "news"), Plan(3, "pub", "news")])
 
 
-def test_what_happens_within_a_tick() -> None:
+def test_the_order_of_events_within_a_tick() -> None:
     """Read off by hand: Ann reaches Bo at tick 2, too late for his plan then, in time for the next."""
-    told = history(day(ANN, BO))
+    course = history(day(ANN, BO))
     walks = (["cafe", "cafe", "park", "park", "park"], ["park", "park", "park", "pub", "pub"])
-    assert told.places == dict(zip(("ann", "bo"), walks, strict=True))
-    assert [bool(facts) for facts in told.knowledge["bo"]] == [False, False, True, True, True]
+    assert course.places == dict(zip(("ann", "bo"), walks, strict=True))
+    assert [bool(facts) for facts in course.knowledge["bo"]] == [False, False, True, True, True]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_happens_within_a_tick() -> None:
 def test_interventions_come_before_anything_else_of_their_tick(
     act: ArmIntervention, places: list[str]
 ) -> None:
-    """At tick 2: a plan of that tick moves whoever was put elsewhere; who is told then goes by it."""
+    """At tick 2: a plan of that tick moves even an agent that was put elsewhere, and may use the new fact."""
     assert history(day(ANN, BO), 2, act).places["bo"] == places
 
 

@@ -1,4 +1,4 @@
-"""The library alone: what it needs, what it says of the rest."""
+"""The library installed alone: the packages that it needs, and its errors where an extra is missing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_command_that_is_not_installed_names_its_extra(asked: str, extra: str)
     assert f"pip install 'event-graph-substrate[{extra}]'" in done.stderr
 
 
-def test_without_its_commands_the_command_says_what_there_is_to_install() -> None:
+def test_without_its_commands_the_command_lists_the_extras_to_install() -> None:
     done = command("--help", without=("typer",))
     assert done.returncode == 0
     assert set(re.findall(r"event-graph-substrate\[(\w+)\]", done.stdout)) == {"cli", "mcp", "worlds"}

@@ -25,7 +25,7 @@ def test_the_top_has_at_most_forty_names_and_each_is_that_of_its_room() -> None:
     assert {"Assert", "Delta", "EventLog", "Memory", "Op", "Retract", "fork"} <= set(substrate.__all__)
     for name, room in substrate._PLACES.items():
         assert name in import_module(f"substrate.{room}").__all__
-    # In an interpreter of its own: once a folder that has a name of the top is imported, it stands there.
+    # In an interpreter of its own: an imported folder would take the place of a name of the top.
     program = """
 import substrate
 from importlib import import_module

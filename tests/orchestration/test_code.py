@@ -48,7 +48,7 @@ from substrate.log.event_log import EventLog
 
 HOUSE = tuple(f"{ROOT / name}/" for name in PACKAGES)
 COUNTING = f"{ROOT / 'orchestration/code'}/"
-"""Says what counts of a file, and does not count itself."""
+"""The package that decides which code counts; it does not count itself."""
 TBOXES = f"{ROOT / 'tboxes'}/"
 SHOWN = [
     name
@@ -56,21 +56,21 @@ SHOWN = [
     if name.startswith(("tables/", "report/", "provenance/"))
     or name in {"clevrer/scores", "twin/scores", "controlled/scores", "twin/comparisons"}
 ]
-"""The stages that show results, and of those that count one of each kind."""
+"""The stages that show results, and one of each kind of stage that counts scores."""
 PARTS = parts_of(STUDIES)
 WORKED = [
     name
     for name, stage in STAGES.items()
     if stage.functions and name not in SHOWN and not name.endswith("/scores")
 ]
-"""Every stage that calls functions in workers, or those of a language model; scores are counted in none."""
+"""The other stages with functions, but those of scores: they call workers or a language model."""
 
-_heard: set[str] | None = None
+_opened: set[str] | None = None
 
 
 def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if _heard is not None and event == "open" and isinstance(arguments[0], str | os.PathLike):
-        _heard.add(os.fspath(arguments[0]))
+    if _opened is not None and event == "open" and isinstance(arguments[0], str | os.PathLike):
+        _opened.add(os.fspath(arguments[0]))
 
 
 @functools.cache
@@ -80,7 +80,7 @@ def _listen() -> None:
 
 
 class Touched(NamedTuple):
-    """Definitions of the house that are executed or asked for, by file and name; and its files opened."""
+    """Definitions of the project that are executed or looked up, by file and name; and its files opened."""
 
     definitions: set[tuple[str, str]]
     files: set[str]
@@ -88,10 +88,10 @@ class Touched(NamedTuple):
 
 @contextmanager
 def touched() -> Iterator[Touched]:
-    """All of the house that is executed or opened inside."""
-    global _heard
+    """All of the project that is executed or opened inside."""
+    global _opened
     opened, seen = set[str](), Touched(set(), set())
-    # By number: hashing a code object hashes everything in it, and every call asks for one.
+    # By id: every call looks one up, and to hash a code object takes a hash of everything in it.
     codes: dict[int, tuple[CodeType, dict[str, Any]]] = {}
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
@@ -100,7 +100,7 @@ def touched() -> Iterator[Touched]:
 
     _listen()
     forget()
-    _heard = opened
+    _opened = opened
     threading.settrace(on_call)
     sys.settrace(on_call)
     try:
@@ -108,27 +108,27 @@ def touched() -> Iterator[Touched]:
     finally:
         sys.settrace(None)
         threading.settrace(None)
-        _heard = None
+        _opened = None
         inside = (file for file in opened if file.startswith((*HOUSE, TBOXES)))
         seen.files.update(_short(Path(file)) for file in inside if not file.endswith((".py", ".pyc")))
-        for ran, there in codes.values():
-            file = ran.co_filename
+        for code, variables in codes.values():
+            file = code.co_filename
             if file.startswith(HOUSE) and file.endswith(".py") and not file.startswith(COUNTING):
-                seen.definitions.update(_defined(ran, there))
+                seen.definitions.update(_defined(code, variables))
 
 
-def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The definition that some code is of, and those that it takes from modules."""
-    if ran.co_name == "<module>":
+def _defined(code: CodeType, variables: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The definition that contains some code, and those that the code reads from its module's variables."""
+    if code.co_name == "<module>":
         return
-    file = Path(ran.co_filename)
+    file = Path(code.co_filename)
     spans = _statements(file)
     bound = {name for _, names in spans for name in names}
-    around = (names for lines, names in spans if ran.co_firstlineno in lines)
-    prefix = "<lambda> of " if ran.co_qualname == "<lambda>" else ""
+    around = (names for lines, names in spans if code.co_firstlineno in lines)
+    prefix = "<lambda> of " if code.co_qualname == "<lambda>" else ""
     yield from ((_short(file), prefix + name) for name in next(around, ()))
-    for name in _asked(ran) & there.keys():
-        value = there[name]
+    for name in _global_names(code) & variables.keys():
+        value = variables[name]
         if name in bound:
             yield _short(file), name
         elif (getattr(value, "__module__", "") or "").startswith(PACKAGES) and hasattr(value, "__qualname__"):
@@ -138,9 +138,9 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @functools.cache
-def _asked(ran: CodeType) -> frozenset[str]:
-    """The names that some code asks of its module."""
-    return frozenset(op.argval for op in dis.get_instructions(ran) if op.opname == "LOAD_GLOBAL")
+def _global_names(code: CodeType) -> frozenset[str]:
+    """The global names that some code reads."""
+    return frozenset(op.argval for op in dis.get_instructions(code) if op.opname == "LOAD_GLOBAL")
 
 
 def _short(file: Path) -> str:
@@ -167,9 +167,9 @@ def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
 
 
 def forget() -> None:
-    """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
+    """Empty the caches of the project, so that cached results are computed, and their files opened, again."""
     wrapper = functools._lru_cache_wrapper
-    # Each refers to its class. Python looks at all objects for them, which is quicker than to list those.
+    # Each cache refers to its class; to search for referrers is faster than a loop over all objects.
     for cached in [held for held in gc.get_referrers(wrapper) if type(held) is wrapper]:
         name = cached.__module__
         if name.startswith(PACKAGES) and not name.startswith("orchestration.code"):
@@ -186,10 +186,10 @@ class Project:
         self.settings = self.workspace.settings
 
     def make(self, source: Source, out: Path) -> None:
-        """Its dataset: the scenes of its world, or CLEVRER's with a question for each."""
+        """Write the dataset of a source: the scenes of its world, or CLEVRER's with questions for each."""
         out.mkdir(parents=True, exist_ok=True)
         data = self.settings.data(source.name)
-        for world in source.world:
+        for world in source.world:  # there is one, or none
             made = [world.make(number, self.settings.seed, data) for number in world.numbers(data)]
             world.write(out, made, self.settings.seed)
             return
@@ -290,7 +290,7 @@ def project(
 
 
 @pytest.mark.parametrize("name", WORKED)
-def test_what_workers_execute_or_open_is_code_of_the_stage(
+def test_the_code_of_a_stage_has_all_that_its_workers_execute_or_open(
     name: str, project: Project, tmp_path: Path
 ) -> None:
     made: list[object] = []
@@ -302,12 +302,11 @@ def test_what_workers_execute_or_open_is_code_of_the_stage(
         return seen
 
     require_declared(STAGES[name], run)
-    # The keys of so few scenes may say both of nothing.
-    assert made[-1] is None or made[-1] or name == "questions/duality"
+    assert made[-1] is None or made[-1], "the work gave nothing"
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_what_shows_results_executes_or_opens_is_code_of_the_stage(
+def test_the_code_of_a_stage_has_all_that_it_executes_or_opens_to_show_results(
     name: str, reproduced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace, stage = open_workspace(), STAGES[name]
@@ -324,9 +323,10 @@ def test_what_shows_results_executes_or_opens_is_code_of_the_stage(
 
 
 def require_declared(stage: Stage, run: Callable[[str], Touched]) -> None:
-    """Hold that a stage's code has all that ran or was opened.
+    """Check that a stage's code has all that ran or was opened.
 
-    A first run may import a module late, and what importing executes is nobody's: then a second one decides.
+    A first run may import a module late, and code that an import executes belongs to no stage: then a second
+    run decides.
     """
     closure = Closure(stage.calls)
     missing, count = _missing(stage, closure, run("first"))
@@ -337,7 +337,7 @@ def require_declared(stage: Stage, run: Callable[[str], Touched]) -> None:
 
 
 def _missing(stage: Stage, closure: Closure, seen: Touched) -> tuple[set[object], int]:
-    """The files that ran or were opened and that a stage's code lacks, and how many were seen."""
+    """The used definitions and files that a stage's code lacks, and the number of definitions used."""
     known = closure.definitions
     # A function without a name counts with the statement around it, or alone, where the stage names it.
     definitions = {
@@ -352,7 +352,7 @@ def _missing(stage: Stage, closure: Closure, seen: Touched) -> tuple[set[object]
 STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
 
 
-def ran(root: Path, work: Callable[[], object]) -> set[str]:
+def recorded(root: Path, work: Callable[[], object]) -> set[str]:
     """The stages that leave a new record of their run."""
 
     def records() -> dict[str, object]:
@@ -379,20 +379,20 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     def run() -> None:
         run_stages(list(STEPS), WorkspaceResource(profile="sample"))
 
-    assert ran(root, run) == set(STEPS)
-    assert ran(root, run) == set()
+    assert recorded(root, run) == set(STEPS)
+    assert recorded(root, run) == set()
     elsewhere = {file for files in codes.values() for file in files} - dataset - logs - answers
     changed.update(elsewhere)
     assert elsewhere
-    assert ran(root, run) == set()
+    assert recorded(root, run) == set()
     # A file of the interpreter makes answers anew, and no log; one of a world makes data anew, and what was
     # made of the same data stays.
     changed.add(min(file for file in answers - logs - dataset if file.startswith("substrate/")))
-    assert ran(root, run) == {"gqa/answers"}
+    assert recorded(root, run) == {"gqa/answers"}
     changed.add(min(file for file in dataset - logs - answers if file.startswith("substrate/generators/")))
-    assert ran(root, run) == {"gqa/dataset"}
+    assert recorded(root, run) == {"gqa/dataset"}
     changed.add("tboxes/gqa.ttl")
-    assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
+    assert recorded(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
 
 
 TOY = {
@@ -407,7 +407,7 @@ TOY = {
     "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
     "orchestration/__init__.py": "",
 }
-"""A house of its own, into which each test puts the module that it asks about."""
+"""A small tree of packages; each test adds the module whose code is asked for."""
 
 
 MODULE = "from orchestration.code import code_of; from orchestration import module as m"
@@ -415,9 +415,9 @@ MODULE = "from orchestration.code import code_of; from orchestration import modu
 
 @pytest.fixture
 def code_in(tmp_path: Path) -> Callable[..., set[str]]:
-    """The code that is found of a function, `stage` in a module of some text; without that module itself."""
+    """The files of the code of `stage`, a function in a module with some text; without that module."""
 
-    def found(text: str, value: str = "stage", **more: str) -> set[str]:
+    def files(text: str, value: str = "stage", **more: str) -> set[str]:
         modules = {f"orchestration/{name}.py": body for name, body in more.items()}
         for file, body in (TOY | modules | {"orchestration/module.py": text}).items():
             path = tmp_path / file
@@ -430,7 +430,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
         assert done.returncode == 0, done.stderr
         return set(done.stdout.split()) - {"orchestration/module.py"}
 
-    return found
+    return files
 
 
 CASES = {
@@ -480,7 +480,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_code_of_a_function_is_what_it_reaches(case: str, code_in: Callable[..., set[str]]) -> None:
+def test_the_code_of_a_function_is_all_that_it_reaches(case: str, code_in: Callable[..., set[str]]) -> None:
     text, expected = CASES[case]
     declared = (
         "from dataclasses import dataclass\nfrom substrate.four import FOUR\n"

@@ -85,7 +85,7 @@ def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
         assert {module.partition(".")[2] for module in reached - of_domains} <= core
 
 
-def test_scripts_find_two_names_where_they_were() -> None:
+def test_two_names_that_other_programs_import_keep_their_places() -> None:
     from orchestration.dagster.instance import instance
     from orchestration.pipeline import run
     from orchestration.settings import find_root

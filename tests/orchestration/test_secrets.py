@@ -1,4 +1,4 @@
-"""A password in an address is used and nowhere kept; a key that a server repeats changed is hidden."""
+"""A password in an address is used and nowhere kept; a key is hidden in whatever form a server repeats it."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def mirror() -> Iterator[str]:
 
     class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            there = self.headers.get("Authorization") == expected and self.path == "/a.txt"
-            self.send_response(200 if there else 404)
+            granted = self.headers.get("Authorization") == expected and self.path == "/a.txt"
+            self.send_response(200 if granted else 404)
             self.end_headers()
-            self.wfile.write(b"content" if there else b"")
+            self.wfile.write(b"content" if granted else b"")
 
     with serving(HTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://ann:{quote(PASSWORD, '')}@127.0.0.1:{server.server_port}"
 
 
-def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
+def test_the_password_of_a_mirror_is_used_and_nowhere_kept(mirror: str, tmp_path: Path) -> None:
     sources = {
         "b": OfficialRelease(files=tuple(SourceFile(name=name, url="") for name in ("a.txt", "b.txt")))
     }
@@ -68,7 +68,7 @@ def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
         f"http://ann:{quote(PASSWORD, '')}@192.0.2.1:80/v1",
     ],
 )
-def test_what_a_server_repeats_is_hidden(changed: str) -> None:
+def test_a_secret_that_a_server_repeats_is_hidden(changed: str) -> None:
     server = Endpoint(f"http://ann:{quote(PASSWORD, '')}@192.0.2.1:80/v1", key=PASSWORD)
     assert changed not in server.hide(f"no such key: {changed}, try again")
     assert "try again" in server.hide(f"no such key: {changed}, try again")

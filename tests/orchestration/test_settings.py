@@ -1,4 +1,4 @@
-"""`params.yaml` and `--set`: what is not meant is an error that names the key."""
+"""`params.yaml` and `--set`: a wrong value is an error that names the key."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from orchestration.settings import load_settings, override
 from substrate.base.errors import ParameterError
 
 PARAMETERS = (Path(__file__).parents[2] / "params.yaml").read_bytes()
+# Each line holds the line before it twice: the last one would be two to the power of 25 elements.
 BOMB = b"a: &a [x, x]\n" + b"".join(
     b"%c: &%c [*%c, *%c]\n" % (98 + i, 98 + i, 97 + i, 97 + i) for i in range(24)
 )
@@ -43,7 +44,7 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
         (b"a: !!python/name:os.system", "not YAML"),
     ],
 )
-def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_an_error_that_names_the_key(data: bytes, message: str, tmp_path: Path) -> None:
     assert data != PARAMETERS
     (tmp_path / "params.yaml").write_bytes(data)
     with pytest.raises(ParameterError) as caught:
@@ -53,7 +54,7 @@ def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("override", "message"),
+    ("setting", "message"),
     [
         ("seed=.nan", "--set: seed: nan is not finite"),
         ("seed=&a [*a]", "--set: seed: line 1: *a is an alias"),
@@ -67,10 +68,10 @@ def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) 
         ("profiles.sample.clevrer.scene=3", "Perhaps profiles.sample.clevrer.scenes."),
     ],
 )
-def test_an_override_that_is_not_meant_so(override: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_override_is_an_error_that_names_the_key(setting: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(PARAMETERS)
     with pytest.raises(ParameterError) as caught:
-        load_settings(tmp_path / "params.yaml", SETTINGS, [override])
+        load_settings(tmp_path / "params.yaml", SETTINGS, [setting])
     assert message in str(caught.value)
 
 
@@ -102,7 +103,7 @@ def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:
     assert CLEVRER.parameters.of(settings).predictive.tau == 0.4
 
 
-def test_a_change_of_what_was_read_is_not_read_again(tmp_path: Path) -> None:
+def test_a_change_of_a_read_value_does_not_reach_the_next_reader(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_bytes(PARAMETERS)
     read_yaml(path)["robustness"]["gqa"] = -1

@@ -67,7 +67,7 @@ def test_the_printed_algorithm_finds_less_and_the_global_frame_more(log: list[Ev
 @thorough
 @given(logs(most=20), st.integers(0, 1 << 6), st.randoms(use_true_random=False))
 def test_blocks_of_eight_events_find_what_one_block_finds(log: list[Event], most: int, chance: Any) -> None:
-    """Asked in any order, with events of nobody, and where masks are dropped and made again."""
+    """Events are asked for in any order, one has no participant, and masks are dropped and made again."""
     log = [*log, Event("nobody's", 3, frozenset())]
     wanted = {event.id: closure(log, event) for event in log}
     whole, names = ancestors(log), list(wanted)

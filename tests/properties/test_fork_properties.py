@@ -1,4 +1,4 @@
-"""Forks beside an oracle of sets: any tick, any interventions, with rules and without."""
+"""Forks compared with an oracle of sets: any tick, any interventions, with rules and without."""
 
 from __future__ import annotations
 
@@ -84,14 +84,15 @@ def applied(facts: Facts, steps: list[Change]) -> Facts | None:
     return facts
 
 
-def held(log: EventLog, tick: int) -> Facts:
+def facts_at(log: EventLog, tick: int) -> Facts:
+    # A term is `<urn:t:NAME>`.
     named = {tuple(str(term)[7:-1] for term in triple) for triple in log.state(tick)}
     return {fact for fact in named if fact[1] in (AT, KNOWS)}  # pyright: ignore[reportReturnType]
 
 
 @thorough
 @given(steps=logs, opening=st.integers(0, 3), at=st.integers(0, 6), done=changes)
-def test_a_fork_without_rules_is_what_sets_say(
+def test_a_fork_without_rules_agrees_with_an_oracle_of_sets(
     steps: list[tuple[int, Op, tuple[str, str, str]]], opening: int, at: int, done: list[Change]
 ) -> None:
     steps = sorted(steps, key=lambda step: step[0])
@@ -124,7 +125,7 @@ def test_a_fork_without_rules_is_what_sets_say(
             withheld.append((tick, op, fact))
             continue
         after = after | {fact} if op is Op.INSERT else after - {fact}
-    assert held(branch, 9) == after
+    assert facts_at(branch, 9) == after
     assert [(d.tick, d.op, tuple(str(t)[7:-1] for t in d.triple)) for d in branch.withheld] == withheld
     assert EventLog.from_patch(branch.to_patch()).opening == branch.opening
 
@@ -135,7 +136,7 @@ def test_a_fork_without_rules_is_what_sets_say(
     at=st.integers(0, 6),
     done=changes,
 )
-def test_a_fork_by_rules_is_what_sets_say(
+def test_a_fork_by_rules_agrees_with_an_oracle_of_sets(
     hears: list[tuple[int, str, str]], at: int, done: list[Change]
 ) -> None:
     opening = TOWN.opening()
@@ -148,16 +149,16 @@ def test_a_fork_by_rules_is_what_sets_say(
         facts = facts | {(who, KNOWS, what) for when, who, what in hears if when <= tick}
         while True:
             place = {who: where for who, verb, where in facts if verb == AT}
-            told = {
+            heard = {
                 (b, KNOWS, f)
                 for a, v, f in facts
                 if v == KNOWS and a in place
                 for b in place
                 if place[a] == place[b]
             }
-            if told <= facts:
+            if heard <= facts:
                 return facts
-            facts = facts | told
+            facts = facts | heard
 
     before: Facts = {(who, AT, where) for who, where in PLACED} | {("bo", KNOWS, "secret")}
     if at > 0:
@@ -178,7 +179,7 @@ def test_a_fork_by_rules_is_what_sets_say(
     assert after is not None
     for tick in range(at, 6):
         after = settled(after, tick)
-        assert held(branch, tick) == after
+        assert facts_at(branch, tick) == after
 
 
 def _fact(step: Change) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The fall of a fact: imagined, asked beforehand, and forgotten, beside an oracle of a few lines."""
+"""The facts that fall with a fact: imagined, asked for beforehand, and forgotten, beside a small oracle."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ V = Namespace("urn:v:")
 ROOT = (V.town, V.has, V.rain)
 
 
-class Told(NamedTuple):
-    """A record of a story: what it says, by the place of its cause among those before it, and from whom."""
+class Note(NamedTuple):
+    """A record of a story: its triple, the index of the record that caused it, and the name of its teller."""
 
-    said: Triple
+    triple: Triple
     cause: int | None = None
     teller: str | None = None
 
 
-def oracle(story: list[Told]) -> set[int]:
-    """The records that fall with the first: a record stands where what its cause says is said by one that
-    stands, and where its teller had been said to know, by one that stands.
+def oracle(story: list[Note]) -> set[int]:
+    """The records that fall with the first. A record stands if some standing record has the triple of its
+    cause, and, if earlier records have that its teller knew the fact, one of these stands.
     """
     standing = set[int]()
     while True:
         more = set(standing)
         for place, (fact, cause, teller) in enumerate(story):
-            known = [n for n in range(place) if story[n].said == (V[teller or ""], AWARE_OF, fact[2])]
-            caused = cause is None or any(story[n].said == story[cause].said for n in standing)
+            known = [n for n in range(place) if story[n].triple == (V[teller or ""], AWARE_OF, fact[2])]
+            caused = cause is None or any(story[n].triple == story[cause].triple for n in standing)
             if place and caused and (teller is None or not known or standing & set(known)):
                 more.add(place)
         if more == standing:
@@ -41,7 +41,7 @@ def oracle(story: list[Told]) -> set[int]:
         standing = more
 
 
-def written(story: list[Told]) -> tuple[Memory, list[Record]]:
+def written(story: list[Note]) -> tuple[Memory, list[Record]]:
     memory, made = Memory(), list[Record]()
     for fact, cause, teller in story:
         because = None if cause is None else made[cause]
@@ -58,16 +58,16 @@ def facts(memory: Memory) -> set[Triple]:
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> list[Told]:
-    story = [Told(ROOT)]
+def stories(draw: st.DrawFn) -> list[Note]:
+    story = [Note(ROOT)]
     for place in range(1, draw(st.integers(2, 14))):
         cause = draw(st.none() | st.integers(0, place - 1))
         if draw(st.booleans()):
-            story.append(Told((V.town, V.has, V[draw(st.sampled_from("abcd"))]), cause))
+            story.append(Note((V.town, V.has, V[draw(st.sampled_from("abcd"))]), cause))
         else:
             agent, thing = draw(st.sampled_from("xyz")), draw(st.sampled_from("pq"))
             story.append(
-                Told((V[agent], AWARE_OF, V[thing]), cause, draw(st.none() | st.sampled_from("xyz")))
+                Note((V[agent], AWARE_OF, V[thing]), cause, draw(st.none() | st.sampled_from("xyz")))
             )
     return story
 
@@ -77,21 +77,21 @@ knows_x, knows_y, knows_z = ((V[who], AWARE_OF, V.p) for who in "xyz")
 
 
 @given(stories())
-@example([Told(ROOT), Told(wet, 0), Told(home, 1)])  # a chain
-@example([Told(ROOT), Told(wet, 0), Told(home, 1), Told(wet, 2)])  # a circle holds nothing up
+@example([Note(ROOT), Note(wet, 0), Note(home, 1)])  # a chain
+@example([Note(ROOT), Note(wet, 0), Note(home, 1), Note(wet, 2)])  # a circle supports nothing
 @example(
     [
-        Told(ROOT),
-        Told(knows_x, 0),
-        Told(knows_y),
-        Told(knows_z, None, "x"),
-        Told(knows_z, None, "y"),
-        Told(home, 3),
+        Note(ROOT),
+        Note(knows_x, 0),
+        Note(knows_y),
+        Note(knows_z, None, "x"),
+        Note(knows_z, None, "y"),
+        Note(home, 3),
     ]
 )
-@example([Told(ROOT), Told(knows_x, 0), Told(knows_z, None, "x"), Told(home, 2), Told(knows_z)])
-@example([Told(ROOT), Told(knows_x, 0), Told(knows_z, None, "x"), Told(knows_x)])  # the teller knew too late
-def test_imagining_asking_and_forgetting_name_the_same_consequences(story: list[Told]) -> None:
+@example([Note(ROOT), Note(knows_x, 0), Note(knows_z, None, "x"), Note(home, 2), Note(knows_z)])
+@example([Note(ROOT), Note(knows_x, 0), Note(knows_z, None, "x"), Note(knows_x)])  # the teller knew too late
+def test_imagining_asking_and_forgetting_name_the_same_consequences(story: list[Note]) -> None:
     memory, made = written(story)
     falls = {made[place].node for place in oracle(story)}
     assert {ground.record for ground in memory.impact(*ROOT)} == falls
@@ -103,25 +103,25 @@ def test_imagining_asking_and_forgetting_name_the_same_consequences(story: list[
     assert facts(memory) == facts(branch)
 
 
-def test_a_branch_lets_go_of_what_rests_on_a_fact_and_of_no_more() -> None:
+def test_a_branch_drops_the_facts_that_rest_on_a_fact_and_no_more() -> None:
     memory = Memory()
     rain = memory.observe(*ROOT)
     memory.observe(*home, cause=memory.observe(*wet, cause=rain))
     assert set(memory.compare(memory.imagine(1, Retract(ROOT))).retracted) == {ROOT, wet, home}
     memory.believe(V.x, V.p)
     memory.believe(V.y, V.p)
-    told = memory.believe(V.sam, V.p, told_by=V.x)
+    belief = memory.believe(V.sam, V.p, told_by=V.x)
     memory.believe(V.sam, V.p, told_by=V.y)
-    memory.observe(V.sam, V.buys, V.gift, cause=told)
+    memory.observe(V.sam, V.buys, V.gift, cause=belief)
     branch = memory.imagine(4, Retract(knows_x))
     assert set(memory.compare(branch).retracted) == {knows_x}, "Sam knows from Y as well"
 
 
 @given(stories(), st.lists(st.tuples(st.sampled_from(["end", "forget"]), st.integers(0, 13)), max_size=4))
-def test_without_a_change_a_branch_is_what_happened(story: list[Told], later: list[tuple[str, int]]) -> None:
+def test_without_a_change_a_branch_is_the_log(story: list[Note], later: list[tuple[str, int]]) -> None:
     memory, _ = written(story)
     for name, place in later:
-        fact = story[place % len(story)].said
+        fact = story[place % len(story)].triple
         if fact in memory.log.state():
             getattr(memory, name)(*fact)
     memory.observe(V.ann, V.at, V.cafe, valid_until=memory.log.last_tick + 3)

@@ -1,4 +1,4 @@
-"""Properties of every log: replay is a fold, deltas are set operations, forks keep what they keep."""
+"""Properties of every log: replay is a fold, deltas are set operations, forks keep the earlier deltas."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_forks_of_forks_are_what_copies_would_be(steps: list[Delta], data: st.Da
         first = intervention.deltas(log.state(at - 1), at) if intervention else []
         earlier, later = [d for d in plain if d.tick < at], [d for d in plain if d.tick >= at]
         family.append((fork(log, at, intervention, emitter), [*earlier, *first, *(() if emitter else later)]))
-        # Each of them grows on, as the others look on
+        # Any log of the family grows, which must change no other.
         grown, lines = data.draw(st.sampled_from(family))
         more = Delta(grown.last_tick + 1, data.draw(st.sampled_from(Op)), data.draw(wide))
         grown.append(more)

@@ -1,4 +1,4 @@
-"""The arguments of a memory: what is taken can be read again from the file, the rest leaves no trace."""
+"""The arguments of a memory: what is accepted can be read again, what is refused leaves no trace."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_after_the_last_moment_there_is_no_time_to_write() -> None:
 
 
 @pytest.mark.parametrize("tick", TICKS)
-def test_no_question_takes_what_is_no_tick(tick: Any) -> None:
+def test_no_question_takes_a_value_that_is_no_tick(tick: Any) -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe)
     memory.believe(V.ann, V.party)
@@ -103,7 +103,7 @@ def test_no_question_takes_what_is_no_tick(tick: Any) -> None:
         max_size=6,
     )
 )
-def test_what_is_accepted_can_be_opened_again(
+def test_a_memory_of_accepted_calls_can_be_opened_again(
     calls: list[tuple[str, tuple[Any, Any, Any], dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path: Path = tmp_path_factory.mktemp("doors") / "memory.rdfp"

@@ -18,7 +18,7 @@ thorough = settings(max_examples=100)
 nodes = st.sampled_from([ox.NamedNode(f"urn:{name}") for name in "ab"])
 IN, KNOWS = ox.NamedNode("urn:in"), ox.NamedNode("urn:knows")
 few = st.tuples(nodes, st.sampled_from([IN, KNOWS]), nodes)
-functional = st.sampled_from([(), (IN,), (IN, KNOWS)])
+functionals = st.sampled_from([(), (IN,), (IN, KNOWS)])
 
 
 @st.composite
@@ -44,8 +44,8 @@ def branches(draw: Any) -> tuple[EventLog, EventLog]:
     return forks[0], forks[1]
 
 
-def key(delta: Delta, cells: tuple[ox.NamedNode, ...]) -> tuple[Any, ...]:
-    return delta.triple[:2] if delta.triple[1] in cells else delta.triple
+def key(delta: Delta, functional: tuple[ox.NamedNode, ...]) -> tuple[Any, ...]:
+    return delta.triple[:2] if delta.triple[1] in functional else delta.triple
 
 
 def plain_base(a: EventLog, b: EventLog) -> int:
@@ -55,17 +55,17 @@ def plain_base(a: EventLog, b: EventLog) -> int:
     return base
 
 
-def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -> dict[Any, set[int]]:
-    """The ticks at which both have spoken of something and differ, by looking at every tick."""
+def plain_conflicts(a: EventLog, b: EventLog, functional: tuple[ox.NamedNode, ...]) -> dict[Any, set[int]]:
+    """The ticks at which both have changed a thing and differ in it, by looking at every tick."""
     base, differing = plain_base(a, b), dict[Any, set[int]]()
-    for what in {key(delta, cells) for delta in (*a, *b)}:
+    for what in {key(delta, functional) for delta in (*a, *b)}:
         for tick in range(max(a.last_tick, b.last_tick) + 1):
             spoken = [
-                any(key(delta, cells) == what and delta.tick <= tick for delta in list(log)[base:])
+                any(key(delta, functional) == what and delta.tick <= tick for delta in list(log)[base:])
                 for log in (a, b)
             ]
             here, there = (
-                {t for t in log.state(tick) if t == what or (t[1] in cells and t[:2] == what)}
+                {t for t in log.state(tick) if t == what or (t[1] in functional and t[:2] == what)}
                 for log in (a, b)
             )
             if all(spoken) and here != there:
@@ -74,21 +74,21 @@ def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -
 
 
 def is_within(deltas: list[Delta], log: EventLog) -> bool:
-    """Tell whether deltas stand in a log in their order."""
+    """Tell whether a log has some deltas in their order."""
     rest = iter(log)
     return all(any(delta == other for other in rest) for delta in deltas)
 
 
 @thorough
 @given(branches())
-def test_the_base_is_what_both_begin_with(pair: tuple[EventLog, EventLog]) -> None:
+def test_the_base_is_the_common_beginning(pair: tuple[EventLog, EventLog]) -> None:
     assert merge_base(*pair) == merge_base(*reversed(pair)) == plain_base(*pair)
 
 
 @thorough
-@given(branches(), functional)
-def test_a_conflict_is_where_both_have_spoken_and_differ(
-    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+@given(branches(), functionals)
+def test_a_conflict_is_where_both_have_changed_a_thing_and_differ(
+    pair: tuple[EventLog, EventLog], functional: tuple[ox.NamedNode, ...]
 ) -> None:
     a, b = pair
     last = max(a.last_tick, b.last_tick)
@@ -96,30 +96,30 @@ def test_a_conflict_is_where_both_have_spoken_and_differ(
         (c[:2] if c.object is None else c[:3]): {
             tick for when in c.when for tick in range(last + 1) if tick in when
         }
-        for c in conflicts(a, b, functional=cells)
+        for c in conflicts(a, b, functional=functional)
     }
-    assert clashes == plain_conflicts(a, b, cells)
-    for conflict in conflicts(a, b, functional=cells):
+    assert clashes == plain_conflicts(a, b, functional)
+    for conflict in conflicts(a, b, functional=functional):
         for log, changes in ((a, conflict.a), (b, conflict.b)):
             assert changes
             assert all(log[position] == delta for position, delta in changes)
-            assert {key(delta, cells) for _, delta in changes} == {key(changes[0].delta, cells)}
+            assert {key(delta, functional) for _, delta in changes} == {key(changes[0].delta, functional)}
 
 
 @thorough
-@given(branches(), functional)
-def test_a_merge_without_conflict_has_all_that_was_said_and_no_order(
-    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+@given(branches(), functionals)
+def test_a_merge_without_conflict_has_every_delta_and_no_order(
+    pair: tuple[EventLog, EventLog], functional: tuple[ox.NamedNode, ...]
 ) -> None:
     a, b = pair
-    if conflicts(a, b, functional=cells):
+    if conflicts(a, b, functional=functional):
         with pytest.raises(MergeError) as caught:
-            merge(a, b, functional=cells)
-        assert caught.value.conflicts == conflicts(a, b, functional=cells)
+            merge(a, b, functional=functional)
+        assert caught.value.conflicts == conflicts(a, b, functional=functional)
         return
     before = a.to_patch(), b.to_patch()
-    both = merge(a, b, functional=cells)
-    assert both.to_patch() == merge(b, a, functional=cells).to_patch(), "it commutes, to the byte"
+    both = merge(a, b, functional=functional)
+    assert both.to_patch() == merge(b, a, functional=functional).to_patch(), "it commutes, to the byte"
     assert is_within(list(a), both)
     assert is_within(list(b), both)
     assert set(both) == set(a) | set(b)
@@ -134,20 +134,20 @@ def test_a_merge_without_conflict_has_all_that_was_said_and_no_order(
 
 
 @thorough
-@given(branches(), functional)
+@given(branches(), functionals)
 def test_to_merge_once_more_changes_nothing(
-    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...]
+    pair: tuple[EventLog, EventLog], functional: tuple[ox.NamedNode, ...]
 ) -> None:
     a, b = pair
-    assume(not conflicts(a, b, functional=cells))
-    both = merge(a, b, functional=cells)
+    assume(not conflicts(a, b, functional=functional))
+    both = merge(a, b, functional=functional)
     for log in (a, b, both):
-        assert merge(both, log, functional=cells).digest == both.digest
+        assert merge(both, log, functional=functional).digest == both.digest
 
 
 @thorough
 @given(branches(), st.integers(0, 12))
-def test_with_itself_and_with_what_it_begins_with_a_log_stays(
+def test_a_merge_with_itself_or_with_its_beginning_changes_no_log(
     pair: tuple[EventLog, EventLog], size: int
 ) -> None:
     log, _ = pair
@@ -159,9 +159,9 @@ def test_with_itself_and_with_what_it_begins_with_a_log_stays(
 
 
 @thorough
-@given(branches(), functional, st.data())
-def test_who_is_chosen_is_believed_at_every_tick(
-    pair: tuple[EventLog, EventLog], cells: tuple[ox.NamedNode, ...], data: st.DataObject
+@given(branches(), functionals, st.data())
+def test_the_chosen_branch_decides_at_every_tick(
+    pair: tuple[EventLog, EventLog], functional: tuple[ox.NamedNode, ...], data: st.DataObject
 ) -> None:
     a, b = pair
     chosen: dict[Any, EventLog] = {}
@@ -172,14 +172,14 @@ def test_who_is_chosen_is_believed_at_every_tick(
         chosen[what] = a if side == "a" else b
         return side
 
-    both = merge(a, b, functional=cells, choose=choose)
-    assert set(chosen) == set(plain_conflicts(a, b, cells))
+    both = merge(a, b, functional=functional, choose=choose)
+    assert set(chosen) == set(plain_conflicts(a, b, functional))
     for what, log in chosen.items():
         for tick in range(max(a.last_tick, b.last_tick) + 1):
             merged, wanted = (
                 {t for t in source.state(tick) if t[: len(what)] == what} for source in (both, log)
             )
             assert merged == wanted
-    disputed = {key(d, cells) for d in (*a, *b)} & set(chosen)
+    disputed = {key(d, functional) for d in (*a, *b)} & set(chosen)
     for log in pair:
-        assert is_within([d for d in log if key(d, cells) not in disputed], both)
+        assert is_within([d for d in log if key(d, functional) not in disputed], both)

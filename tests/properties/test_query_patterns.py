@@ -1,4 +1,4 @@
-"""A query is answered by what fits its patterns as it is by a whole state."""
+"""The triples that fit the patterns of a query give the same answer to it as a whole state."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def _store(texts: list[str]) -> ox.Store:
 
 @settings(max_examples=300)
 @given(states, queries)
-def test_what_fits_the_patterns_of_a_query_answers_it(state: list[str], query: str) -> None:
+def test_the_triples_that_fit_the_patterns_of_a_query_answer_it(state: list[str], query: str) -> None:
     try:
         whole = _answer(_store(state), query)
-    except SyntaxError:  # of a path with a blank node twice, or of a variable bound twice
+    except SyntaxError:  # a path has a blank node twice, or a variable is bound twice
         return
     patterns = patterns_of(query, tuple(PREFIXES.items()))
     if patterns is not None:
@@ -121,7 +121,7 @@ def test_ticks_far_apart_are_answered_as_by_stores_of_their_own() -> None:
             grown.extend_lines([*lines, (tick + 20, f'A <urn:t:3> <urn:t:q> "{tick}" .')])
             for _ in range(6):
                 state, query = grown.state(chance.randrange(tick + 21)), chance.choice(ASKED)
-                if chance.random() < 0.2:  # a state of one's own is asked what it was made
+                if chance.random() < 0.2:  # a state that its owner has changed answers with the change
                     state.apply(chance.choice(list(Op)), quads_of(["<urn:t:3> <urn:t:q> <urn:t:c>"])[0])
                 alone = _store(sorted(state.texts()))
                 rows = state.query(query, prefixes=PREFIXES)

@@ -1,4 +1,4 @@
-"""An index's word on one thing, held against the whole state, and against records read one by one."""
+"""An index's triples of one thing, compared with the whole state and with records read one by one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def remembered(steps: list[Any]) -> Memory:
     return memory
 
 
-def held(state: State, at: int | datetime) -> set[str]:
+def holding(state: State, at: int | datetime) -> set[str]:
     """The triples of a state's records that hold at a moment, record by record."""
 
     def clock(node: Any, predicate: Any) -> list[Any]:
@@ -83,13 +83,13 @@ def held(state: State, at: int | datetime) -> set[str]:
     at=st.integers(0, MOMENTS),
     timed=st.booleans(),
 )
-def test_an_index_tells_what_the_whole_state_does(
+def test_an_index_has_the_triples_of_the_whole_state(
     steps: list[Any], tick: int | None, at: int, timed: bool
 ) -> None:
     memory = remembered(steps)
     moment = NOON + timedelta(hours=at) if timed else at
     about, then = memory.as_of(tick, about=moment), memory.as_of(tick)
-    assert memory.as_of(tick, about=moment).texts() == held(memory.log.state(tick), moment)
+    assert memory.as_of(tick, about=moment).texts() == holding(memory.log.state(tick), moment)
     for state, whole in ((about, set(about.texts())), (then, set(memory.as_of(tick).texts()))):
         fresh = memory.as_of(tick, about=moment) if state is about else memory.as_of(tick)
         for thing in [V[f"t{n}"] for n in range(THINGS)] + [V.o0, V.o1]:

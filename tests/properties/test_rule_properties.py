@@ -1,4 +1,4 @@
-"""Rules that follow what changed give what the whole fixpoint gives, delta by delta, whatever the rules."""
+"""Rules evaluated on changes alone give the deltas of the whole fixpoint, one by one, for any rules."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def absences(draw: st.DrawFn, depth: int = 2) -> str:
 
 @st.composite
 def queries(draw: st.DrawFn) -> str:
-    """A query of the kind that rules are made of; now and then one that is beyond what is joined."""
+    """A query as rules have it; now and then one with syntax that Oxigraph must evaluate."""
     parts = [" . ".join(draw(st.lists(triples, min_size=1, max_size=3)))]
     parts += draw(st.lists(tests | absences(), max_size=2))
     if draw(st.integers(0, 9)) == 0:
@@ -75,7 +75,7 @@ def queries(draw: st.DrawFn) -> str:
 
 @st.composite
 def boxes(draw: st.DrawFn) -> TBox:
-    """A TBox of up to three rules, some of which stand on a class."""
+    """A TBox of up to three rules, some of them attached to a class."""
     lines = [":p core:exogenous true . :K a owl:Class . :S a sh:NodeShape ; sh:targetClass :K ."]
     for number in range(draw(st.integers(1, 3))):
         kinds = draw(
@@ -156,7 +156,7 @@ NUMBER = '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
 @example(
     box_of(ENDS), _log([(0, "A", "<urn:t:x> <urn:t:p> <urn:t:x>"), (1, "A", f"<urn:t:x> <urn:t:q> {NUMBER}")])
 )
-def test_what_changed_is_enough(tbox: TBox, outside: EventLog) -> None:
+def test_rules_evaluated_on_changes_give_the_whole_fixpoint(tbox: TBox, outside: EventLog) -> None:
     try:
         whole = _unfolded(tbox, outside)
     except TBoxError as error:
@@ -175,7 +175,7 @@ def test_a_fork_by_the_rules_at_any_tick_is_the_log_itself(tbox: TBox, opening: 
         log = unfold(tbox, _log([(0, "A", text) for text in opening]), until=LAST, rounds=ROUNDS)
     except TBoxError:
         return
-    # What comes from outside is no rule's to change: a fork takes it from the log, before the rules.
+    # A fork takes facts from outside from the log, before its rules; so no rule may change one here.
     assume(all(delta.triple[1] != EXOGENOUS for delta in list(log)[log.opening :]))
     again = EventLog.from_patch(log.to_patch())
     for at in range(log.last_tick + 2):

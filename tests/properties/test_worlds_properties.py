@@ -56,7 +56,7 @@ def _rows(state: State) -> list[str]:
 
 
 def _alone(log: EventLog, tick: int) -> list[str]:
-    """The same from a store that is filled for one state of a log read anew."""
+    """The rows of a state, from a new store and from a log that is read anew."""
     state = EventLog.from_patch(log.to_patch()).state(tick)
     store = ox.Store()
     store.extend(quads_of(sorted(state.texts())))
@@ -108,11 +108,11 @@ def _asserts(number: int) -> list[Assert]:
     return [Assert((ox.NamedNode("urn:new"), P, ox.NamedNode(f"urn:o{i}"))) for i in range(number)]
 
 
-def test_results_that_are_still_open_keep_what_they_were_asked_of(village: EventLog) -> None:
+def test_open_results_keep_the_state_that_they_were_asked_of(village: EventLog) -> None:
     branches = worlds(village, at=300, interventions=_asserts(20))
     results: list[Iterator[ox.QuerySolution]] = list(branches.query(ALL))  # pyright: ignore
     begun = [list(islice(result, 100)) for result in results]
-    # More moves, far and near, while all twenty are open
+    # The store that the branches share moves to other ticks while all twenty results are open.
     for tick in (10, 599, 300):
         village.state(tick).query("ASK { ?s ?p ?o }")
     assert {len(rows) for rows in begun} == {100}
@@ -166,7 +166,7 @@ def test_a_forked_process_asks_while_a_thread_of_its_parent_does(village: EventL
         thread.join()
 
 
-def test_what_is_wrong_with_worlds_is_said_with_its_place(village: EventLog) -> None:
+def test_a_wrong_argument_of_worlds_is_named_with_its_place(village: EventLog) -> None:
     good, bad = _asserts(1)[0], Retract((ox.NamedNode("urn:no"), P, P))
     with pytest.raises(InterventionError, match=r"interventions\[1\]"):
         worlds(village, at=3, interventions=[good, bad])

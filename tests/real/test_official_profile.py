@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import invoke, printed, told
+from commands import invoke, output_of, printed
 from projects import ROOT
 
 from orchestration.benchmarks.babi import STORIES
@@ -65,13 +65,13 @@ def test_official_files_are_computed_pinned_and_held(
     shutil.copytree(real_data / "gqa", doctored / "gqa")
     (doctored / GRAPHS).write_bytes(b"{}")
     monkeypatch.setenv(REAL, str(doctored))
-    output = told("verify", *real, "--no-recompute", code=1)
+    output = output_of("verify", *real, "--no-recompute", code=1)
     assert "gqa_scenes/answers.jsonl" in output
     assert "scores/gqa_scenes.by_id.accuracy.json" in output
     assert GRAPHS in output
     for path, data in originals.items():
         path.write_bytes(data)
-    output = told("reproduce", *real, code=1)
+    output = output_of("reproduce", *real, code=1)
     assert f"{GRAPHS}: has SHA-256 44136fa355b3" in output
 
 
@@ -85,12 +85,12 @@ def test_without_the_files_the_pinned_numbers_are_shown(
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, root / name)
     monkeypatch.delenv(REAL, raising=False)
-    output = told("reproduce", "--profile", "real", "--fail-on-drift")
+    output = output_of("reproduce", "--profile", "real", "--fail-on-drift")
     assert "As pinned: CLEVRER: explanatory, per question 564 of 564 (100.00 %)" in output
     assert len(output.partition("The paper's")[2].splitlines()) <= 10
     assert "to get: babi/en: substrate fetch real" in output
     assert f"not in {root / 'downloads/real'}" in output
-    output = told("verify", "--profile", "real")
+    output = output_of("verify", "--profile", "real")
     assert "not looked at, since these official files are not there" in output
     assert "clevrer/proposals.zip" in output
 

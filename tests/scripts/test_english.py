@@ -1,4 +1,4 @@
-"""`python scripts/english.py` names sentences that begin with a question word, and those that do not end."""
+"""`python scripts/english.py` names sentences that begin with a question word, and counts vague names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Check = Callable[[str, str], tuple[int, str]]
 
 @pytest.fixture
 def check(tmp_path: Path) -> Check:
-    """Give a project a file, and run the check: its exit code and its output."""
+    """Write a file of a project, and run the check on it; return its exit code and its output."""
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/english.py", tmp_path / "scripts")
     (tmp_path / "prose").mkdir()
@@ -43,7 +43,7 @@ def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
     assert code == 0, output
 
 
-def test_names_that_say_nothing_of_what_they_hold_are_named_and_counted(check: Check) -> None:
+def test_vague_names_are_named_and_counted(check: Check) -> None:
     code, output = check("room.py", "def rows(kept: int) -> int:\n    found = kept\n    return found\n")
     assert code == 0, output
     assert "prose/room.py:1: vague: kept\nprose/room.py:2: vague: found\nvague: 2 assignments" in output

@@ -1,4 +1,4 @@
-"""`make setup` takes of the lock what the pipeline needs, and uv looks where pip was told to look."""
+"""`make setup` installs the packages of the lock that the pipeline needs, and uv uses the index of pip."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_pipeline_needs_no_tool_of_the_developers_but_what_builds_the_checko
     assert sum(block.count("==") for block, _ in locked.values()) == whole.count("=="), "no version is lost"
 
 
-def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) -> None:
+def test_uv_gets_the_settings_of_pip_unless_the_user_set_its_own(environment: Any) -> None:
     pip = {
         "index-url": "https://a/simple",
         "extra-index-url": "https://b/simple https://c",
@@ -45,7 +45,7 @@ def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) 
     assert environment.like_pip(pip, {"UV_INDEX_URL": "https://mine"}) == {"UV_FIND_LINKS": "/w"}
 
 
-def test_packages_go_into_this_environment_whatever_pip_is_told_for_others(
+def test_packages_go_into_this_environment_whatever_the_settings_of_pip(
     environment: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = ["[global]", "index-url = https://a/simple", "target = /mine", "[install]", "user = true"]
@@ -55,9 +55,9 @@ def test_packages_go_into_this_environment_whatever_pip_is_told_for_others(
         monkeypatch.setenv(name, value)
     ours = environment.for_this_environment(environment.pip_configuration(), os.environ)
     command = [sys.executable, "-m", "pip", "config", "list"]
-    told = subprocess.run(command, env=ours, check=True, capture_output=True, text=True).stdout
-    assert ".index-url='https://a/simple'" in told
-    assert not {"user", "target", "prefix"} & set(re.findall(r"\.([a-z-]+)=", told))
+    listed = subprocess.run(command, env=ours, check=True, capture_output=True, text=True).stdout
+    assert ".index-url='https://a/simple'" in listed
+    assert not {"user", "target", "prefix"} & set(re.findall(r"\.([a-z-]+)=", listed))
     assert "UV_SYSTEM_PYTHON" not in ours
     (tmp_path / "uv.toml").write_text('index-url = "https://b"\n[pip]\ntarget = "/mine"\n', "utf-8")
     of_uv = environment.uv_configuration({"UV_CONFIG_FILE": str(tmp_path / "uv.toml")})

@@ -18,8 +18,8 @@ def test_every_image_is_named_by_a_hash_that_must_be_given() -> None:
     assert "ARG PYTHON_DIGEST" in lines, "without a default"
     services = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))["services"]
     for name, service in services.items():
-        named = service.get("image") or service["build"]["args"]["PYTHON_DIGEST"]
-        assert re.search(r"\$\{\w+_DIGEST:\?", named), name
+        image = service.get("image") or service["build"]["args"]["PYTHON_DIGEST"]
+        assert re.search(r"\$\{\w+_DIGEST:\?", image), name
 
 
 def test_the_container_runs_as_a_user_without_rights() -> None:

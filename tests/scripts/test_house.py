@@ -1,5 +1,5 @@
 """Pins stay short; no benchmark is a special case; a remark makes no stage stale; a changed citation or rule
-only those that depend on it.
+makes only those stages stale that depend on it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from script_modules import script
 
 @pytest.fixture(scope="module")
 def house() -> Any:
-    """The script."""
+    """The script `house`, as a module."""
     return script("house")
 
 
@@ -23,7 +23,7 @@ def stale(house: Any) -> dict[str, list[str]]:
     return dict(house.stale())
 
 
-def test_what_a_module_weighs_is_its_code(house: Any) -> None:
+def test_the_weight_of_a_module_is_its_lines_of_code(house: Any) -> None:
     text = "\n".join(
         (
             '"""About."""',
@@ -41,7 +41,7 @@ def test_what_a_module_weighs_is_its_code(house: Any) -> None:
     assert house.private_imports(ast.parse("from substrate._inside import name")) == 0
 
 
-def test_what_git_holds_of_results_stays_short(house: Any) -> None:
+def test_the_pins_in_git_stay_short(house: Any) -> None:
     assert house.lines(*house.PINS) <= 6700
 
 

@@ -1,4 +1,4 @@
-"""README's tables are those of the pins, and one that is not is found."""
+"""README's tables are those of the pins, and a wrong figure is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's classes, kept: an archive that does not fit this Java is passed over."""
+"""The archive of Spark's classes: one that does not fit this Java is ignored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from orchestration.spark import session
 
 
-def test_an_archive_of_another_java_is_passed_over_and_says_nothing(
+def test_an_archive_of_another_java_is_ignored_without_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = tmp_path / "spark-classes.jsa"

@@ -17,9 +17,7 @@ Scheme = Literal["light", "dark"]
 
 
 class Opener:
-    """Opens pages of a folder at a width and in a scheme; keeps what the browser complained of and asked
-    for.
-    """
+    """Opens pages of a folder at a width and in a scheme; keeps the browser's complaints and requests."""
 
     def __init__(self, browser: Browser, folder: Path) -> None:
         self._browser, self.folder = browser, folder
@@ -45,11 +43,11 @@ class Opener:
             page.close()
 
 
-def grave(page: Page, *rules: str) -> list[Any]:
-    """Faults that axe-core finds serious on a page, by all of its rules or some: rule, how often, and the
-    first place.
+def serious_faults(page: Page, *rules: str) -> list[Any]:
+    """The serious faults that axe-core finds on a page, by all of its rules or some: each with its rule, the
+    number of places, and the first of these.
     """
-    # What passes is not described node by node, which takes longer than to look.
+    # Only violations are asked for: to describe every node that passes takes longer than the check.
     options = {"resultTypes": ["violations"]} | ({"runOnly": [*rules]} if rules else {})
     faults = Axe().run(page, options=options).response["violations"]
     serious = [fault for fault in faults if fault["impact"] in ("serious", "critical")]

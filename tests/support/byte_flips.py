@@ -20,11 +20,11 @@ PLACES = {
     "artifacts": ("artifacts", "storage"),
     "pins": ("pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml"),
 }
-"""The byte to flip: each of the three kinds as often as the others, and within a kind each file as often."""
+"""The places of flips: the three kinds take turns, and within a kind each file is as likely as another."""
 
 
 class Flip(NamedTuple):
-    """A byte that was changed, and what came of it."""
+    """A changed byte: its file, its offset, the bits that were flipped, and the outcome of a verification."""
 
     file: str
     at: int
@@ -33,7 +33,7 @@ class Flip(NamedTuple):
     """``named``: exit 1 and the file named; ``unnamed``: exit 1 alone; ``silent``; ``traceback``."""
     in_rows: bool
     row_named: bool
-    said: str
+    output: str
 
 
 def files(root: Path) -> dict[str, list[Path]]:
@@ -51,7 +51,7 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
     Args:
         root: the project.
         count: the number of flips.
-        seed: what they are drawn with.
+        seed: of the random choices.
     """
     source, kinds = random.Random(seed), files(root)
     for number in range(count):
@@ -69,7 +69,7 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
 
 
 def verified(file: str, at: int, by: int) -> Flip:
-    """The command's output while a byte of a file is another."""
+    """The outcome of a verification while a byte of a file is changed."""
     in_rows = file.endswith((".jsonl", ".csv"))
     result = invoke("verify", "--no-recompute", "--json", code=None)
     if result.exception and not isinstance(result.exception, SystemExit):
@@ -92,7 +92,7 @@ def verified(file: str, at: int, by: int) -> Flip:
 
 
 def summary(flips: list[Flip]) -> str:
-    """The counts in a line."""
+    """The counts of outcomes, as a line of text."""
     counts = Counter(flip.outcome for flip in flips)
     rows = [flip for flip in flips if flip.in_rows and flip.outcome == "named"]
     return (

@@ -81,7 +81,7 @@ def event_record(
     """A record of events alone.
 
     Args:
-        looks: color, material and shape of each object; of metal where only two are told.
+        looks: color, material and shape of each object; the material is metal where it is left out.
         collisions: ``(a, b, frame)``.
         others: other keys of the record.
     """

@@ -29,7 +29,7 @@ def printed(*arguments: object, code: int = 0) -> str:
     return invoke(*arguments, code=code).stdout
 
 
-def told(*arguments: object, code: int = 0) -> str:
+def output_of(*arguments: object, code: int = 0) -> str:
     """All that a command prints, errors included."""
     return invoke(*arguments, code=code).output
 
@@ -37,7 +37,7 @@ def told(*arguments: object, code: int = 0) -> str:
 def python(
     *arguments: object, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python with the checkout's packages in a process; ``environment`` goes over that of this one."""
+    """Run Python with the checkout's packages in a process; ``environment`` is added to that of this one."""
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
@@ -71,7 +71,7 @@ def started(
 
 
 def require_failed(process: subprocess.Popen[str], *words: str) -> str:
-    """Hold that a command ends with an error that says the words; return its standard output."""
+    """Check that a command ends with an error that has the words; return its standard output."""
     printed, error = process.communicate()
     assert process.returncode == 1, error
     assert "Traceback" not in error
@@ -91,7 +91,7 @@ def hold(root: Path, seconds: float) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def held(root: Path) -> Iterator[subprocess.Popen[str]]:
+def lock_held(root: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process holds the lock of a project inside the block."""
     with hold(root, 600) as holder:
         try:

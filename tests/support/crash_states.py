@@ -1,5 +1,5 @@
-"""The states in which a power loss may leave a folder: what was asked of the system is recorded, and every
-prefix of it is brought back with what was not synced kept, lost, cut off, zeroed or reordered.
+"""The states in which a power loss may leave a folder. The calls to the system are recorded; each prefix of
+them gives states in which the changes that were not synced are kept, lost, cut off, zeroed or reordered.
 
 A file's bytes are durable from its `fsync` on, the names in a folder from the folder's. Until then a file may
 have its old bytes, its new ones, a part of what was added, or zeros in its place, sector by sector. A change
@@ -28,7 +28,7 @@ T = TypeVar("T")
 _CALLS = ("write", "fsync", "ftruncate", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "close")
 _SECTOR = 512
 _MOST = 64
-"""States of the names, and of the bytes under these, of which all are tried."""
+"""The number of states, of the names or of the bytes, up to which all are tried."""
 FAULTS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 
 _open, _close, _read = os.open, os.close, os.pread
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
     Attributes:
         files: the bytes by path; ``None`` for a folder.
-        allowed: what the workload promised then.
+        allowed: the outcomes that the workload allowed then.
         zeroed: true where a file has bytes that nobody wrote.
     """
 
@@ -48,7 +48,7 @@ class State(NamedTuple):
     zeroed: bool
 
     def write(self, folder: Path) -> None:
-        """Bring it back in a folder."""
+        """Write the state to a folder."""
         folder.mkdir(parents=True)
         for name, data in self.files.items():
             if data is None:
@@ -58,7 +58,7 @@ class State(NamedTuple):
 
 
 _Entry = tuple[int, str]
-"""A folder's number and a name in it."""
+"""A folder's inode number and a name in it."""
 
 
 class _Change(NamedTuple):
@@ -88,7 +88,7 @@ class Recorder:
         self._durable, self._now = dict[int, bytes](), dict[int, bytes]()
         self._kept, self._entries = dict[_Entry, int](), dict[_Entry, int]()
         self._pending, self._folders = list[_Change](), {self._root}
-        # Held open, so that no number is given to another file.
+        # Files are held open, so that no inode number is given to another file.
         self._handles = dict[int, int]()
         for name in _CALLS:
             monkeypatch.setattr(os, name, self._recorded(name, getattr(os, name)))
@@ -141,18 +141,18 @@ class Recorder:
             self.moments.append(moment)
 
     def durable_now(self) -> None:
-        """Take all that is there for synced, and forget what was before."""
+        """Count all present files as synced, and forget the moments before."""
         self._look()
         self._durable, self._kept, self._pending = dict(self._now), dict(self._entries), []
         self.moments.clear()
 
     def end(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for handle in self._handles.values():
             _close(handle)
 
     def states(self, cuts: int, seed: int) -> Iterator[State]:
-        """The states of every moment, each once: all of the few, and a share of the many."""
+        """The states of every moment, each once: all where they are few, else a sample."""
         seen, draw = set[tuple[Any, ...]](), random.Random(seed)
         for moment in self.moments:
             for names in self._names(moment, draw):
@@ -163,7 +163,7 @@ class Recorder:
                         yield State(files, moment.allowed, zeroed)
 
     def _names(self, moment: _Moment, draw: random.Random) -> Iterator[dict[str, int]]:
-        """The paths that may be there, a folder before what is in it."""
+        """The paths that may be there, a folder before its contents."""
         for taken in _some([[False, True]] * len(moment.pending), _MOST, draw):
             entries = dict(moment.kept)
             for change in itertools.compress(moment.pending, taken):
@@ -202,7 +202,7 @@ def _paths(inside: Mapping[int, list[tuple[str, int]]], folder: int, path: str) 
 
 
 def _some(kinds: list[list[T]], most: int, draw: random.Random) -> Iterator[tuple[T, ...]]:
-    """A choice of each kind: all combinations where they are few, else those in order and some others."""
+    """Choices of one from each list: all where they are few, else those of each prefix and a sample."""
     if math.prod(map(len, kinds)) <= most:
         yield from itertools.product(*kinds)
         return
@@ -230,12 +230,12 @@ def _bytes(durable: bytes, now: bytes | None, cuts: int, draw: random.Random) ->
 
 
 class Failing:
-    """Makes a call fail, by its number: half of a write is done, nothing of another call.
+    """Makes one call fail: half of it is done if it is a write, else nothing.
 
     Attributes:
-        number: which call of the workload fails, from 0.
+        number: the number of the call that fails, from 0; counts down with each call.
         error: the error that the system gives.
-        failed: true since it has.
+        failed: true once the call has failed.
     """
 
     def __init__(self, number: int, error: int, monkeypatch: pytest.MonkeyPatch) -> None:

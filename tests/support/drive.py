@@ -2,7 +2,7 @@
 
     python drive.py [KEY=VALUE …] BENCHMARK …
 
-What is in the project already is taken as it is. A process of its own, since one process has one Spark.
+Outs that the project has already stay. The driver is a process of its own, since a process has one Spark.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:
-    """A stage, its outs whole or not there."""
+    """Run a stage, whose outs are written whole or not at all."""
     with ExitStack() as stack:
         stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
 

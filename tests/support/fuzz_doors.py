@@ -1,4 +1,4 @@
-"""Every door through which something comes in from outside: what reads it, and inputs that it takes."""
+"""Every door, which is a reader of input from outside, with inputs that it accepts."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ ROOT = Path(__file__).parents[2]
 
 
 class Door(NamedTuple):
-    """A reader of a file, and bytes that it takes; it raises nothing but the project's own errors."""
+    """A reader of a file, and bytes that it accepts; it may raise nothing but the project's own errors."""
 
     read: Callable[[Path], object]
     seeds: Callable[[], list[bytes]]
     name: str = "input"
     """The name of the file."""
     wrap: Callable[[bytes], bytes] = bytes
-    """Gives what was changed the digests, checksums and seals that fit it, as who means harm would."""
+    """Adds the digests, checksums and seals that fit changed bytes, as an attacker would."""
 
 
 @cache
@@ -204,7 +204,7 @@ def _text(path: Path) -> str:
 
 
 def forged_log(data: bytes) -> bytes:
-    """The text of a log with a chain that fits what stands in it."""
+    """The text of a log with a chain that fits its lines."""
     chain, tick, lines = Chain(), -1, list[str]()
     head, body = list[str](), None
     for line in data.decode("utf-8", "replace").split("\n"):
@@ -233,7 +233,7 @@ def forged_member(data: bytes) -> bytes:
 
 
 def forged_transcript(data: bytes) -> bytes:
-    """Lines of a transcript, each with the address and digest of what it says."""
+    """Lines of a transcript, each with the address and digest of its request and reply."""
     lines: list[bytes] = []
     for line in data.splitlines():
         with suppress(ValueError, TypeError, KeyError, RecursionError):
@@ -245,7 +245,7 @@ def forged_transcript(data: bytes) -> bytes:
 
 
 def forged_zip(data: bytes) -> bytes:
-    """An archive whose one member is this."""
+    """An archive with one member, which has these bytes."""
     return _zip(data)
 
 
@@ -282,7 +282,7 @@ def _ledger_texts() -> list[bytes]:
 
 
 def forged_manifest(data: bytes) -> bytes:
-    """The manifest of a table with the seal of what it says."""
+    """The manifest of a table with the seal that fits it."""
     with suppress(ValueError, TypeError, KeyError, RecursionError, AttributeError):
         manifest = json.loads(data)
         seal = short_key(manifest["folder"], manifest["shards"], manifest["sums"])
@@ -316,7 +316,7 @@ def _call(path: Path) -> None:
     try:
         request = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (ValueError, RecursionError):
-        return  # the protocol's own
+        return  # the protocol's library refuses this
     log = path.with_name("memory.rdfp")
     desk = Desk(log, write=True)
     try:

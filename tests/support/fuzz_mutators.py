@@ -1,4 +1,4 @@
-"""Inputs somewhat like those that a door takes: bytes, words, lines, or values of records are changed."""
+"""Inputs somewhat like those that a door accepts: bytes, words, lines, or values of records are changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRANGE: list[Any] = [
 
 @cache
 def _tokens(data: bytes) -> list[bytes]:
-    """The words of a text and what stands between them."""
+    """The words of a text and the separators between them."""
     return re.split(rb"(\s+|[\"{}()<>\[\].,;:|@^])", data)
 
 
@@ -68,7 +68,7 @@ def _by_parts(data: bytes, seeds: list[bytes], source: random.Random) -> bytes:
 
 
 def _places(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The values inside of a record, each by what holds it and its key or index."""
+    """The places of the values inside of a record: each a container, and a key or index in it."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         places.append((value, key))
@@ -77,7 +77,7 @@ def _places(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _by_values(data: bytes, source: random.Random) -> bytes:
-    """Change some values of a JSON record, or of one of several lines; what is no JSON stays."""
+    """Change some values of a JSON record, or of a record in one of several lines; other bytes stay."""
     lines = data.split(b"\n")
     at = source.randrange(len(lines))
     try:
@@ -113,7 +113,7 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
 
 
 def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], bytes] = bytes) -> bytes:
-    """An input somewhat like those that a door takes."""
+    """An input somewhat like those that a door accepts."""
     data = source.choice(seeds)
     changed = _by_values(data, source) if source.random() < 0.5 else data
     if changed == data or source.random() < 0.1:
@@ -122,7 +122,7 @@ def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], b
 
 
 def grown(seeds: list[bytes], source: random.Random) -> Callable[[int], bytes]:
-    """An input in which a part comes again and again, by how often it does."""
+    """A function that gives an input in which a part is repeated up to a number of bytes."""
     data = source.choice(seeds)
     if source.random() < 0.5:
         data = mutated([data], source)

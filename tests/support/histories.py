@@ -1,15 +1,15 @@
 """The histories of clients of one log, and the check that they are linearizable.
 
-A history has the calls of all clients, each with the time at which it was begun and the time at which its
-reply came (never, where its process was killed). It is linearizable if the calls can be put in one order in
-which each reply is right and no call stands before one that had replied before it was begun.
+A history has the calls of all clients, each with the time of its start and the time of its reply (infinite
+where its process was killed). It is linearizable if the calls can be put in one order in which each reply is
+right and no call comes before another that had replied before the first was begun.
 
-For a log that only grows one order has to be looked at. An append is told its place, and a read tells how
-much it saw, so an append stands where the log has it, and a read that saw n deltas behind the append that
-ends there and before the next: any other order makes a reply wrong. Reads that saw the same stand in the
-order in which they were begun: of two, the one that was begun later never replied before the other was begun
-without the other also having been begun too late. So the check is exact: it puts the calls in that order,
-holds each reply against the log, and asks of each call whether a later one had replied before it was begun.
+For a log that only grows, one order is enough to check. The reply to an append names its place, and the reply
+to a read the number of deltas that it saw. So an append has the place that the log gives it, and a read of n
+deltas comes after the append that ends there and before the next: any other order makes a reply wrong. Reads
+of the same number are ordered by their start, which no reply contradicts. So the check is exact: it puts the
+calls in that order, compares each reply with the log, and fails if a call comes before another that had
+replied before it was begun.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ class Call(NamedTuple):
         begun: when, in nanoseconds of a clock that all share.
         replied: when; infinite where no reply came.
         value: what an append wrote; empty for a read.
-        span: first delta and the one after the last of an append as it was told; 0 and n for a read.
-        seen: a digest of what a read saw.
+        span: of an append, its first position and the one after its last, as its reply has them; of a read
+            that saw n deltas, 0 and n.
+        seen: a digest of the deltas that a read saw.
     """
 
     begun: float
@@ -44,7 +45,7 @@ def digest_of(lines: Sequence[str]) -> str:
 
 
 def faults(calls: Sequence[Call], lines: Sequence[str], spans: dict[str, tuple[int, int]]) -> list[str]:
-    """Say what is wrong with a history; nothing where it is linearizable.
+    """Name the faults of a history; none where it is linearizable.
 
     Args:
         calls: of all clients.

@@ -1,8 +1,8 @@
 """The leak test: `python tests/support/leaks.py --minutes 60`.
 
-A log, a memory and the tools of MCP are used over and over, each time from an empty file, so that what a
-process holds must not grow with how often. The slope of the resident memory over operations is of the second
-half.
+A log, a memory and the tools of MCP are used over and over, each time from an empty file; so the objects,
+files, threads and memory of the process must not grow with the number of uses. The slope of the resident
+memory over operations is that of the second half.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Held(NamedTuple):
     resident: int
 
 
-def held() -> Held:
+def count_held() -> Held:
     """Count what this process holds."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
@@ -99,10 +99,10 @@ def main() -> None:
                 path.unlink()
                 times += 1
                 if times % 10 == 0:
-                    now = held()
+                    now = count_held()
                     first = first or now
                     points.append((times * OPERATIONS, now.resident))
-        now, later = held(), points[len(points) // 2 :]
+        now, later = count_held(), points[len(points) // 2 :]
         first = first or now
         sys.stdout.write(
             f"{name}: {times * OPERATIONS:,} operations, {slope(later):+.2f} bytes of memory an operation, "

@@ -26,6 +26,6 @@ def box_of(turtle: str, base: str = "urn:t:", name: str = "t") -> TBox:
 
 
 def unfolded(name: str, until: int) -> tuple[TBox, EventLog]:
-    """A shipped TBox, and the log of its own opening up to a tick."""
+    """A shipped TBox, and the log that its rules unfold from its own opening up to a tick."""
     box = TBox.load(name)
     return box, unfold(box, box.opening(), until=until)

@@ -83,8 +83,8 @@ class _Handler(Quiet, BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             self._send(404, b"{}")
         elif status.isdecimal():
-            said = f"fault, told to {self.headers['Authorization']} at {self.server.url}"
-            self._send(int(status), said.encode(), {"Retry-After": wait} if wait else {})
+            text = f"fault, told to {self.headers['Authorization']} at {self.server.url}"
+            self._send(int(status), text.encode(), {"Retry-After": wait} if wait else {})
         elif self.server.context and len(text_of(body)) > self.server.context:
             error = {"type": "exceed_context_size_error", "message": "the request exceeds the context size"}
             self._send(400, json.dumps({"error": error}).encode())

@@ -23,7 +23,7 @@ LINKED = ("substrate", "orchestration", "research", "tboxes")
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
 ONE_WORKER = {"SPARK_MASTER": "local[1,4]"}
-"""For a process that asks Spark for a few cases: a second worker of Python costs more than it does."""
+"""For a process that asks Spark for a few cases: the start of a second worker takes longer than they do."""
 _COMMIT = re.compile(rb"The code is that of commit [^.]*")
 _KEPT = 3
 """The number of reproduced projects that stay in the cache, so that a change of branch and back costs
@@ -60,7 +60,7 @@ def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a project the current one."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("DAGSTER_HOME", str(root / ".dagster"))
-    # There drift stops a run; a test says so where it means that.
+    # With CI set, drift stops a run; a test of that sets it.
     monkeypatch.delenv("CI", raising=False)
 
 
@@ -95,7 +95,7 @@ def reproduced_once(cache: Path, profile: str) -> Path:
         if not made.is_dir():
             fresh = cache / f"{made.name}.making"
             shutil.rmtree(fresh, ignore_errors=True)
-            # Outside of the checkout, whose commit would stand in the report otherwise.
+            # Outside of the checkout, so that the report does not name the checkout's commit.
             with tempfile.TemporaryDirectory(prefix="substrate-tests-") as folder:
                 reproduce(root := Path(folder) / "project", profile)
                 shutil.copytree(root, fresh, symlinks=True)
@@ -119,7 +119,7 @@ def reproduce(root: Path, profile: str) -> None:
 
 
 def pages(report: Path) -> dict[str, bytes]:
-    """The files of a report without the commit of the code: that of a project that was kept may be older."""
+    """The files of a report without the commit of the code, which is an older one in a cached project."""
     files = [path for path in report.rglob("*") if path.is_file()]
     return {path.relative_to(report).as_posix(): _COMMIT.sub(b"", path.read_bytes()) for path in files}
 

@@ -1,4 +1,4 @@
-"""Pages of ``docs/`` whose blocks run; a ``text`` block is what the block before it prints."""
+"""Pages of ``docs/`` whose blocks run; a ``text`` block is the output of the block before it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Page:
     Args:
         name: file in ``docs/``.
         files: for a language that is written and not run, the file to which its blocks are joined.
-        exits: for a command of ``substrate log``, the exit code that the page tells of; 0 for others.
+        exits: the exit code of a command of ``substrate log``, where it is not 0.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Page:
         if group == "log":
             result = CliRunner().invoke(log_app, arguments)
         else:
-            # What it imports is not there where the library is tested alone.
+            # The platform is absent where the library is tested alone.
             from orchestration.cli.main import app
 
             result = CliRunner().invoke(app, [group, *arguments])

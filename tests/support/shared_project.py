@@ -23,8 +23,8 @@ _IDENTITY = {
 
 
 def run(folder: Path, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder; ``dvc`` is that of this environment, and ``substrate`` runs in this process,
-    where the platform is loaded already.
+    """Run a command in a folder: ``dvc`` from this environment, ``substrate`` in this process, where the
+    platform is loaded already.
     """
     environment = _IDENTITY | ONE_WORKER | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1"}
     if command[0] == "substrate":
@@ -57,7 +57,7 @@ def put_in_git(project: Path, *, accepts: bool = True) -> None:
     """Commit a reproduced project, with its data pinned and the project's own settings of Git and DVC.
 
     Args:
-        accepts: whether the pins seal the new list of data too; not if `dvc.yaml` is not the graph's.
+        accepts: whether the pins seal the new list of data too; false if `dvc.yaml` is not that of the graph.
     """
     shutil.copy(ROOT / ".gitignore", project)
     shutil.copy(ROOT / ".dvc/config", project / ".dvc/config")

@@ -1,4 +1,4 @@
-"""A standalone Spark cluster of processes on loopback, whose machines see no more than real ones would.
+"""A standalone Spark cluster of processes on loopback, whose machines share no more files than real ones.
 
 Every machine is a process group in a mount namespace of its own. There the checkout and the project are
 empty folders; the Python environment's packages and one shared folder are all that is left of them.

@@ -12,17 +12,17 @@ from orchestration.project import open_workspace
 from orchestration.stages import study_stages
 
 
-def test_answers_that_depend_on_how_they_are_computed_would_show(
+def test_answers_that_depend_on_the_number_of_tasks_are_detected(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = json.loads((reproduced / "artifacts/sample/ablations/determinism.json").read_bytes())
-    assert len({run["sha256"] for run in made}) == 1
+    runs = json.loads((reproduced / "artifacts/sample/ablations/determinism.json").read_bytes())
+    assert len({run["sha256"] for run in runs}) == 1
     # Rows that depend on the number of tasks, as an unsorted set in a worker would make them.
     answer = study_stages.answer_cases
 
     def unsorted(*given: Any, tasks: int, **more: Any) -> None:
         answer(*given, tasks=tasks, **more)
-        with given[3].open("a") as out:
+        with given[3].open("a") as out:  # the file of the answers
             out.write(str(tasks))
 
     monkeypatch.setattr(study_stages, "answer_cases", unsorted)

@@ -1,5 +1,5 @@
-"""Every baseline against a server, from transcript to rows: what is recorded replays without the server, byte
-for byte.
+"""Every baseline with a server, from transcript to rows: a recorded run replays without the server, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def _no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "sleep", lambda _: None)
 
 
-class Given(NamedTuple):
-    """Little of everything that a baseline asks about."""
+class Data(NamedTuple):
+    """A few cases of all data that a baseline asks about."""
 
     data: Path
     logs: dict[str, EventLog]
@@ -72,12 +72,12 @@ class Given(NamedTuple):
         inputs = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
         return model.parts(inputs, getattr(self.parameters, name))
 
-    def having(self, **baselines: Baseline) -> Given:
+    def with_changed(self, **baselines: Baseline) -> Data:
         """The same data, with other parameters of some baselines."""
         return self._replace(parameters=msgspec.structs.replace(self.parameters, **baselines))
 
 
-def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
+def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Data:
     data = root / "data"
     write_specs(data / "twin" / "specs.jsonl", 8)
     questions, logs = [], {}
@@ -101,32 +101,32 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
         (root / "photographs" / f"{image}.jpg").write_bytes(b"\xff\xd8 picture %d" % image)
     settings = {"concurrency": concurrency, "attempts": 6} | {name: {"model": "m", "n": n} for name in MODELS}
     parameters = msgspec.convert(settings, Parameters)
-    return Given(data, logs, parameters, pictures_in(root / "photographs"))
+    return Data(data, logs, parameters, pictures_in(root / "photographs"))
 
 
-def record(name: str, server: Endpoint, transcript: Path, given: Given) -> int:
-    """The number of requests that recording a baseline took; the client waits after no fault."""
+def record(name: str, server: Endpoint, transcript: Path, given: Data) -> int:
+    """Record a baseline, and count its requests; the client waits after no fault."""
     baseline = getattr(given.parameters, name)
     return asking.record(given.parts(name), baseline, given.parameters, server, transcript)
 
 
-def replay(name: str, records: Records, given: Given) -> list[Row]:
+def replay(name: str, records: Records, given: Data) -> list[Row]:
     parts = given.parts(name, pictures_of(records))
     return asking.ask_parts(parts, Replay(records, getattr(given.parameters, name)))
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Given:
+def inputs(tmp_path: Path) -> Data:
     return make_inputs(tmp_path)
 
 
-def in_bytes(name: str, transcript: Path, inputs: Given) -> bytes:
+def in_bytes(name: str, transcript: Path, inputs: Data) -> bytes:
     return b"\n".join(encode(row) for row in replay(name, read_transcript(transcript), inputs))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
-    name: str, inputs: Given, tmp_path: Path
+    name: str, inputs: Data, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "kept" / f"{name}.jsonl"
     with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
@@ -162,7 +162,7 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
-    name: str, inputs: Given, tmp_path: Path
+    name: str, inputs: Data, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(lambda _: "As a language model, I cannot.") as server:
@@ -202,10 +202,10 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
             subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "run")], cwd=ROOT, env=environment)
         )
         assert killed[0].wait(60) == -signal.SIGKILL
-        partial = tmp_path / "run" / "twin_direct.partial.jsonl"
-        assert len(partial.read_bytes().splitlines()) == 3
+        unfinished = tmp_path / "run" / "twin_direct.partial.jsonl"
+        assert len(unfinished.read_bytes().splitlines()) == 3
         assert not (tmp_path / "run" / "twin_direct.jsonl").exists()
-        partial.write_bytes(partial.read_bytes() + b'{"address": "sha256:torn')
+        unfinished.write_bytes(unfinished.read_bytes() + b'{"address": "sha256:torn')
         server.bodies += [{}]  # so that nobody is killed again
         inputs = make_inputs(tmp_path / "again")
         resumed, whole = tmp_path / "run" / "twin_direct.jsonl", tmp_path / "whole.jsonl"
@@ -215,7 +215,7 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
 
 
 def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
-    inputs: Given, tmp_path: Path
+    inputs: Data, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "kept.jsonl.gz"
     with model_server(some_answer, says={"model": "totally-other-model"}) as server:
@@ -223,17 +223,17 @@ def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed
             record("controlled", Endpoint(server.url), transcript, inputs)
         assert read_transcript(transcript) == {}
         allowed = Baseline("m", 6, answers_as="totally-other-model")
-        record("controlled", Endpoint(server.url), transcript, inputs.having(controlled=allowed))
+        record("controlled", Endpoint(server.url), transcript, inputs.with_changed(controlled=allowed))
     models = {exchange.reply.by.model for exchange in read_transcript(transcript).values()}
     assert models == {"totally-other-model"}
 
 
-def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, tmp_path: Path) -> None:
+def test_a_server_that_names_its_weights_must_have_the_revision(inputs: Data, tmp_path: Path) -> None:
     tags = ["sha256:aa", "server:xllamacpp 1"]
     models = {"data": [{"id": "m", "owned_by": "llamacpp", "tags": tags, "meta": {"ftype": "Q4_1"}}]}
     lists = {"/v1/models": models}
     other, same = (
-        inputs.having(controlled=Baseline("m", 6, revision=revision))
+        inputs.with_changed(controlled=Baseline("m", 6, revision=revision))
         for revision in ("sha256:bb", "sha256:aa")
     )
     transcript = tmp_path / "same.jsonl"
@@ -246,11 +246,11 @@ def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, 
     assert all(body["cache_prompt"] is False for body in server.bodies)
 
 
-def test_asking_less_or_more_drops_no_reply_that_was_kept(inputs: Given, tmp_path: Path) -> None:
+def test_asking_less_or_more_drops_no_reply_that_was_kept(inputs: Data, tmp_path: Path) -> None:
     transcript = tmp_path / "twin_direct.jsonl.gz"
 
-    def with_n(n: int) -> Given:
-        return inputs.having(twin_direct=msgspec.structs.replace(inputs.parameters.twin_direct, n=n))
+    def with_n(n: int) -> Data:
+        return inputs.with_changed(twin_direct=msgspec.structs.replace(inputs.parameters.twin_direct, n=n))
 
     with model_server(some_answer) as server:
         record("twin_direct", Endpoint(server.url), transcript, with_n(5))
@@ -280,7 +280,7 @@ def test_a_twentieth_is_asked_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("twin")])
 def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_on(
-    name: str, inputs: Given, tmp_path: Path
+    name: str, inputs: Data, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
@@ -301,11 +301,11 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
     assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
 
 
-def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, tmp_path: Path) -> None:
+def test_an_edited_transcript_and_another_model_s_are_refused(inputs: Data, tmp_path: Path) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
         record("controlled", Endpoint(server.url), transcript, inputs)
-    other = inputs.having(controlled=Baseline("m", 6, revision="another"))
+    other = inputs.with_changed(controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
         replay("controlled", read_transcript(transcript), other)
     whole = transcript.read_bytes()
@@ -346,15 +346,15 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
         first, address = answers.read_bytes(), server.url.removeprefix("http://").removesuffix("/v1")
         assert len(server.bodies) in (9, 10), "perhaps one is asked twice"
 
-        # An experiment takes the replies along, even if nobody kept how long they took.
+        # An experiment takes the replies along, even if the record of their times is missing.
         (took,) = (root / "transcripts/sample/controlled").glob("*.took.json")
         took.unlink()
-        asked = len(server.bodies)
+        requests = len(server.bodies)
         fewer = WorkspaceResource(
             profile="sample", overrides=["baselines.controlled.n=4"], experiment="fewer"
         )
         run_stages(stages, fewer, partial(instance, root))
-        assert len(server.bodies) == asked
+        assert len(server.bodies) == requests
 
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run(force=True)["n"] == 8
@@ -362,7 +362,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     alone = invoke("materialize", "controlled/dataset", code=None)
     assert (alone.exit_code, "controlled/dataset" in alone.stderr) == (0, True), alone.output
     set_parameters(root, controlled={"n": 9})
-    assert run()["n"] == 0, "a transcript that lacks an answer is none"
+    assert run()["n"] == 0, "a transcript that lacks an answer is not used"
     files = [path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()]
     everything = b"".join([*files, str(refused.value).encode()])
     assert b"no transcript of an earlier run is here" in everything, "the instance's storage is searched"
@@ -404,7 +404,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
 
 
 def set_parameters(root: Path, **values: Any) -> None:
-    """Set parameters of the baselines in `params.yaml`; those of a model are given together."""
+    """Set parameters of the baselines in `params.yaml`; a dictionary has those of one baseline."""
     parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
     for key, value in values.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""bAbI and GQA as a user meets them: answer one's own files, ask why, and be told what is wrong with them."""
+"""bAbI and GQA as a user meets them: answers to own files, explanations, and errors that name a fault."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_why_names_sentences_and_ticks(tasks: Path) -> None:
     assert "answer: garden" in result.stdout
 
 
-def given(gqa: Path) -> tuple[str, ...]:
+def options(gqa: Path) -> tuple[str, ...]:
     return ("--scene-graphs", str(gqa / "sceneGraphs.json"), "--questions", str(gqa / "questions.json"))
 
 
@@ -48,14 +48,14 @@ def gqa(tmp_path: Path) -> Path:
 
 
 def test_each_question_is_answered_by_name_and_by_id(gqa: Path, tmp_path: Path) -> None:
-    invoke("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
+    invoke("answer", "gqa", *options(gqa), "--out", str(tmp_path / "rows.jsonl"))
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
     keys = [(row["scene"], row["question"], row["subset"]) for row in rows]
     assert keys == sorted(keys)
     assert {row["subset"] for row in rows} == {"by_name", "by_id"}
     assert sum(row["correct"] for row in rows if row["subset"] == "by_id") == len(rows) / 2
     scene, question, subset = keys[0]
-    why = invoke("explain", f"gqa/{subset}/{scene}/{question}", *given(gqa))
+    why = invoke("explain", f"gqa/{subset}/{scene}/{question}", *options(gqa))
     assert f"answer: {rows[0]['predicted']}" in why.stdout
 
 
@@ -63,7 +63,7 @@ def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) 
     graphs = json.loads((gqa / "sceneGraphs.json").read_text("utf-8"))
     graphs.pop("1")
     (gqa / "sceneGraphs.json").write_text(json.dumps(graphs), "utf-8")
-    result = invoke("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"), code=1)
+    result = invoke("answer", "gqa", *options(gqa), "--out", str(tmp_path / "rows.jsonl"), code=1)
     assert "image 1" in result.stderr
     assert not (tmp_path / "rows.jsonl").exists()
 

@@ -27,7 +27,7 @@ def materialize(*names: str, partitions: int = 2) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as `generate` and `answer` leave it."""
     folder = tmp_path_factory.mktemp("twin")
     invoke("generate", "twin", "--out", folder, "--specs", 9, "--seed", 20)
@@ -37,8 +37,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def specs(made: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(made, tmp_path / "twin") / "specs.jsonl"
+def specs(generated: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(generated, tmp_path / "twin") / "specs.jsonl"
 
 
 @pytest.fixture
@@ -61,24 +61,24 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
 def test_the_pipeline_ends_in_three_numbers_and_the_command_gives_the_same_bytes(
     reproduced: Path, specs: Path, rows: Path
 ) -> None:
-    data, made = reproduced / "data/sample/twin", reproduced / "artifacts/sample"
+    data, artifacts = reproduced / "data/sample/twin", reproduced / "artifacts/sample"
     assert (data / "specs.jsonl").read_bytes() == specs.read_bytes()
     assert (data / "DATASHEET.md").read_bytes() == specs.with_name("DATASHEET.md").read_bytes()
-    assert (made / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
+    assert (artifacts / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
     answered = [decode(line) for line in rows.read_bytes().splitlines()]
-    index = [json.loads(line) for line in (made / "twin/logs/index.jsonl").read_bytes().splitlines()]
+    index = [json.loads(line) for line in (artifacts / "twin/logs/index.jsonl").read_bytes().splitlines()]
     assert [entry["log"] for entry in index] == [row.log for row in answered]
     logs = open_workspace("sample").logs("twin")
     assert all(logs.read(entry["name"]).digest == entry["log"] for entry in index)
     counts = {"twin/per_arm": 18, "twin/joint": 9, "twin/divergence": 9}
     assert {*BENCHMARKS["twin"].numbers} == counts.keys()
     for name, n in counts.items():
-        measured = json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
+        measured = json.loads((artifacts / f"scores/{name.replace('/', '.')}.json").read_bytes())
         assert (measured["subset"], measured["n"], measured["correct"]) == ("", n, n)
         assert measured["published"]["substrate"] == 1.0
     materialize("twin/dataset", "twin/answers", partitions=3)
     assert (data / "specs.jsonl").read_bytes() == specs.read_bytes()
-    assert (made / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
+    assert (artifacts / "twin/answers.jsonl").read_bytes() == rows.read_bytes()
 
 
 def test_golds_that_differ_stop_the_run_and_name_the_arm(
@@ -157,8 +157,8 @@ def test_nothing_is_graded_against_specifications_without_gold(specs: Path, rows
     bare = write(specs.with_name("bare.jsonl"), records)
     assert "specification 2 has no gold" in invoke("score", "twin", rows, "--specs", bare, code=1).stderr
     answered = invoke("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl"))
-    said = "18 questions, 16 of 16 correct (100.00%), 2 without gold"
-    assert answered.stdout.splitlines()[-1] == said
+    summary = "18 questions, 16 of 16 correct (100.00%), 2 without gold"
+    assert answered.stdout.splitlines()[-1] == summary
 
 
 def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:

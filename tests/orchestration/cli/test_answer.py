@@ -80,18 +80,18 @@ def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
 
 
 def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: Files, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "a.txt").write_text("mine", "utf-8")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.txt").write_text("mine", "utf-8")
     inputs = files.questions.read_bytes()
-    for out, said in (
-        (kept, "is a folder with files in it"),
+    for out, message in (
+        (folder, "is a folder with files in it"),
         (files.annotations, "is read by this command"),
         (files.questions, "is read by this command"),
     ):
         files.out = out
-        assert said in files.run(code=1).stderr
-    assert (kept / "a.txt").read_text("utf-8") == "mine"
+        assert message in files.run(code=1).stderr
+    assert (folder / "a.txt").read_text("utf-8") == "mine"
     assert files.annotation_file.is_file()
     assert files.questions.read_bytes() == inputs
 
@@ -196,7 +196,7 @@ def test_a_bad_file_is_named_and_nothing_is_written(
         ("nonsense", "KEY=VALUE"),
     ],
 )
-def test_a_parameter_that_is_not_there_is_refused(files: Files, setting: str, message: str) -> None:
+def test_a_wrong_parameter_is_refused(files: Files, setting: str, message: str) -> None:
     assert message in files.run("--set", setting, code=1).stderr
 
 
@@ -252,7 +252,7 @@ def test_possible_worlds_answer_with_a_probability(files: Files, worlds: int, pr
     assert [(row["predicted"], row["probability"]) for row in files.rows] == [("1", probability)]
 
 
-def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -> None:
+def test_possible_worlds_of_events_without_probability_are_refused(files: Files) -> None:
     sure = EVENTS | {"collisions": [{"object": [0, 1], "frame": 20}]}
     refused = possible(files, sure, 64, code=1).stderr
     assert "events.jsonl:1: $.collisions[0]: carries no probability" in refused
@@ -269,21 +269,21 @@ def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -
 )
 def test_positions_may_lie_beside_the_events(files: Files, shape: str, given: str, message: str) -> None:
     """Lines with `trajectory` and a file of trajectories give the same rows; the two must fit."""
-    both = files.out.parent.with_name("events.jsonl"), files.out.parent.with_name("tracks.jsonl")
+    events, tracks = files.out.parent.with_name("events.jsonl"), files.out.parent.with_name("tracks.jsonl")
     points = {"0": [[frame, frame / 9, 0.0] for frame in range(0, 20, 5)]}
     files.ask([question("objects cube filter_shape null filter_moving unique query_color", "red")])
 
     def answer(record: dict[str, Any], *more: object, code: int = 0) -> Result:
-        both[0].write_text(json.dumps(record), "utf-8")
-        files.annotations = files.annotations if given == "--annotations" else both[0]
+        events.write_text(json.dumps(record), "utf-8")
+        files.annotations = files.annotations if given == "--annotations" else events
         return files.run(*more, option=given, code=code)
 
     things = [thing | {"shape": shape} if not thing["id"] else thing for thing in EVENTS["objects"]]
-    both[1].write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
-    beside = answer(EVENTS, "--trajectories", both[1], code=1 if message else 0)
+    tracks.write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
+    beside = answer(EVENTS, "--trajectories", tracks, code=1 if message else 0)
     if message:
         assert not files.out.exists()
-        assert message.format(both[1]) in " ".join(beside.stderr.split())
+        assert message.format(tracks) in " ".join(beside.stderr.split())
         return
     rows = files.out.read_bytes()
     answer(EVENTS | {"trajectory": points})

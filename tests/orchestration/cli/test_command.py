@@ -27,9 +27,9 @@ def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess
     return python("-c", f"import sys; sys.argv[0] = 'substrate'; {START}", *arguments, cwd=cwd, **environment)
 
 
-def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> None:
-    told = f"import atexit, sys; atexit.register(lambda: print(sorted(sys.modules))); {START}"
-    done = python("-c", told, "--help", cwd=ROOT)
+def test_help_loads_neither_the_library_nor_rich_nor_the_platform() -> None:
+    program = f"import atexit, sys; atexit.register(lambda: print(sorted(sys.modules))); {START}"
+    done = python("-c", program, "--help", cwd=ROOT)
     assert "reproduce" in done.stdout
     loaded = set(eval(done.stdout.splitlines()[-1]))
     assert not {"substrate.base", "pyoxigraph", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
@@ -46,7 +46,7 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
         (["generate", "babi", "--out", "/proc/nope"], "error: /proc/"),
     ],
 )
-def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
+def test_an_error_names_the_option_or_file_and_its_fault(
     arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     done = invoke(*(tmp_path / "out" if a == "OUT" else a for a in arguments), code=1)
@@ -55,25 +55,25 @@ def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
     assert before in ([], ["loading the pipeline"])
 
 
-def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path: Path) -> None:
-    # Bullet says when it was built wherever it is loaded.
-    given = ["generate", "clevrer", "--scenes", "1", "--verbose", "--out"]
-    assert "build time" in command(*given, str(tmp_path / "loud")).stderr
-    given.remove("--verbose")
+def test_output_of_other_libraries_goes_to_a_file_unless_it_is_asked_for(tmp_path: Path) -> None:
+    # Bullet prints its build time when it is loaded.
+    arguments = ["generate", "clevrer", "--scenes", "1", "--verbose", "--out"]
+    assert "build time" in command(*arguments, str(tmp_path / "loud")).stderr
+    arguments.remove("--verbose")
     notices = ROOT / ".dagster" / "notices.log"
     notices.unlink(missing_ok=True)
-    done = command(*given, str(tmp_path / "a"))
+    done = command(*arguments, str(tmp_path / "a"))
     assert done.returncode == 0, done.stderr
     assert "build time" not in done.stdout + done.stderr
     assert not re.search(r"\x1b|━", done.stderr), "no bar is drawn where there is no terminal"
     assert "build time" in notices.read_text("utf-8")
-    done = command(*given, str(tmp_path / "b"), "--json")
+    done = command(*arguments, str(tmp_path / "b"), "--json")
     assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "scenes": 1, "seed": 20}
 
 
 def test_an_output_that_takes_nothing_more_is_named_once(tmp_path: Path) -> None:
-    given = ["generate", "babi", "--questions", "20", "--out", str(tmp_path / "a")]
-    start = [sys.executable, "-c", START, *given]
+    arguments = ["generate", "babi", "--questions", "20", "--out", str(tmp_path / "a")]
+    start = [sys.executable, "-c", START, *arguments]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(start, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, text=True, check=False)
     assert done.returncode == 1
@@ -83,12 +83,12 @@ def test_an_output_that_takes_nothing_more_is_named_once(tmp_path: Path) -> None
 
 
 def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import orchestration.cli.reproduce as room
+    import orchestration.cli.reproduce as command_module
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(room, "reproduced", interrupted)
+    monkeypatch.setattr(command_module, "reproduced", interrupted)
     done = invoke("reproduce", code=130)
     assert done.stderr.startswith("interrupted by SIGINT: ")
     assert len(done.stderr.splitlines()) == 1
@@ -96,17 +96,17 @@ def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_question_that_gqa_answers_twice_is_one_question(tmp_path: Path) -> None:
     invoke("generate", "gqa", "--scenes", "2", "--out", str(tmp_path))
-    graphs, questions = (next(tmp_path.glob(f"*{what}*")) for what in ("cene", "uestion"))
+    graphs, questions = tmp_path / "sceneGraphs.json", tmp_path / "questions.json"
     total = len(json.loads(questions.read_bytes()))
-    given = ["--scene-graphs", str(graphs), "--questions", str(questions), "--out", str(tmp_path / "rows")]
-    done = invoke("answer", "gqa", *given)
+    options = ["--scene-graphs", str(graphs), "--questions", str(questions), "--out", str(tmp_path / "rows")]
+    done = invoke("answer", "gqa", *options)
     assert done.stdout.startswith(f"{total} questions, by_id ")
     assert f" of {total} correct" in done.stdout
     assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2 * total
 
 
 def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
-    # A copy has other times: the first look reads what it holds, and finds it the same.
+    # The copied files have new times, so the first run reads them, and finds the same contents.
     first = json.loads(invoke("reproduce", "--json").stdout)
     again = invoke("reproduce", "--tables")
     assert "Nothing to do: all " in again.stderr
@@ -120,10 +120,10 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     assert not any("verdict changed" in line for line in lines), "no verdict is pinned in this project"
     assert lines[-1].startswith("Nothing to do: ")
     of_one = invoke("reproduce", "--only", "babi", "--json")
-    told = json.loads(of_one.stdout)
-    assert (told["ran"], told["drifted"]) == (False, {})
-    assert "babi/qa1/accuracy" in told["tables"][0]
-    assert told["conclusion"][0].startswith("bAbI: mean, accuracy: ")
+    result = json.loads(of_one.stdout)
+    assert (result["ran"], result["drifted"]) == (False, {})
+    assert "babi/qa1/accuracy" in result["tables"][0]
+    assert result["conclusion"][0].startswith("bAbI: mean, accuracy: ")
     assert invoke("reproduce", "--only", "babi", "--quiet").stderr == ""
 
 
@@ -150,7 +150,7 @@ def test_a_run_of_one_study_shows_its_table(reproduced_beyond: Path) -> None:
     assert concluded(workspace, "robustness") == []
 
 
-def test_the_help_lists_each_command_once_under_what_a_reader_wants() -> None:
+def test_the_help_lists_each_command_once_in_its_section() -> None:
     commands = set(typer.main.get_group(app).commands)
     listed = [name for of_section in SECTIONS.values() for name in of_section]
     assert sorted(listed) == sorted(commands)

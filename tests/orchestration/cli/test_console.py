@@ -14,7 +14,7 @@ from orchestration.lineage.listing import Counted, Derived, Entry
 
 ROOT = Path(__file__).resolve().parents[3]
 DOORS = ("printing.py", "console.py", "notices.py")
-"""Files that may write to the terminal: they escape what it would obey, or write what others wrote."""
+"""Files that may write to the terminal: they escape control characters, or pass on the output of others."""
 PLAIN = (
     "sys.stdout.write(f'substrate {__version__}\\n')",
     "sys.stdout.write(_ABOUT.format(version=__version__))",
@@ -32,7 +32,7 @@ def test_commands_write_to_a_terminal_in_one_place() -> None:
         assert not writes, f"{path.relative_to(ROOT)}: use substrate.cli.printing"
 
 
-def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_sends_a_terminal_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     tree = Tree(trace.escape("\x1b[2J \x9b1m \u202e [bold]"))
     trace.console().print(tree)
     printed = capsys.readouterr().out
@@ -53,14 +53,14 @@ def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest
     ]
 
 
-def test_a_long_asking_says_its_pace_and_the_time_left(
+def test_a_long_stage_of_requests_says_its_pace_and_the_time_left(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     names = ["twin/dataset", "twin_direct/dataset"]
     with console.stages_told(names):
-        # Replies of an earlier run come at once, then one in ten seconds; in the end the server stands still.
+        # Replies of an earlier run come at once, then one in ten seconds; in the end no more come.
         for now in range(1, 401):
             advance(names[1], 40 + min(now, 300) // 10, 1000 if now > 5 else 0, "replies")
     lines = capsys.readouterr().err.splitlines()

@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "village.rdfp.gz"
 
 
-def test_show_tells_what_the_log_is(file: Path) -> None:
+def test_show_prints_digest_size_and_deltas(file: Path) -> None:
     log = EventLog.read(file)
     result = read("show", file, "--from", 2, "--to", 4)
     assert (result["digest"], result["deltas"], result["last_tick"]) == (log.digest, len(log), log.last_tick)
@@ -72,8 +72,8 @@ def test_history_names_intervals_and_deltas(file: Path) -> None:
     ]
     log = EventLog.read(file)
     assert all(log[c["position"]].tick == c["tick"] for h in histories for c in h["changes"])
-    told = run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
-    assert "tick     2  retract" in told
+    text = run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
+    assert "tick     2  retract" in text
 
 
 def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
@@ -91,9 +91,9 @@ def test_several_interventions_are_done_in_their_order(tmp_path: Path) -> None:
     steps = ((0, "A", "home"), (5, "D", "home"), (5, "A", "cafe"))
     log = log_of((tick, f"{op} <urn:ann> <urn:at> <urn:{place}> .") for tick, op, place in steps)
     log.save(tmp_path / "log.rdfp")
-    done = [f"override-location urn:ann urn:{place} urn:at" for place in ("park", "pub")]
+    to = [f"override-location urn:ann urn:{place} urn:at" for place in ("park", "pub")]
     command = ["fork", tmp_path / "log.rdfp", "--at", 3, "--out", tmp_path / "branch.rdfp"]
-    made = read(*command, "--do", done[0], "--do", done[1], "--do", 'assert urn:ann urn:says "two  words"@en')
+    made = read(*command, "--do", to[0], "--do", to[1], "--do", 'assert urn:ann urn:says "two  words"@en')
     state = EventLog.read(tmp_path / "branch.rdfp").state()
     assert state.texts() == {"<urn:ann> <urn:at> <urn:pub>", '<urn:ann> <urn:says> "two  words"@en'}
     assert [delta["triple"] for delta in made["withheld"]] == ["<urn:ann> <urn:at> <urn:cafe>"]
@@ -121,7 +121,7 @@ def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> 
 
 @pytest.fixture
 def branches(file: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """Two branches of the village in which Sam goes elsewhere, and each of which goes on by itself."""
+    """Two branches of the village: in each, Sam goes to another place, and another agent sings."""
     log = EventLog.read(file)
     at = log.last_tick + 1
     made: list[Path] = []
@@ -142,12 +142,12 @@ def branches(file: Path, tmp_path: Path) -> tuple[Path, Path]:
 SAM, AT = "<urn:village:sam>", "<urn:substrate:village:at>"
 
 
-def test_branches_are_merged_and_what_is_in_conflict_is_chosen(
+def test_branches_are_merged_and_conflicts_are_decided_by_choice(
     file: Path, branches: tuple[Path, Path], tmp_path: Path
 ) -> None:
     a, b = branches
     out = tmp_path / "both.rdfp"
-    assert read("merge", a, b)["conflicts"] == [], "a place is not one value unless it is said"
+    assert read("merge", a, b)["conflicts"] == [], "without a TBox an agent may have two places"
     stopped = run("merge", a, b, "--tbox", "village", "--out", out, code=1)
     assert stopped.stdout.startswith(f"conflict 1: {SAM} {AT}: one branch says D <urn:village:park> at tick")
     assert "Give --choose 1=a or 1=b" in stopped.stderr
@@ -167,7 +167,7 @@ def test_branches_are_merged_and_what_is_in_conflict_is_chosen(
     run("verify", out, "--parent", file)
 
 
-def test_verify_finds_what_does_not_hold(file: Path, tmp_path: Path) -> None:
+def test_verify_finds_each_fault(file: Path, tmp_path: Path) -> None:
     log = EventLog.read(file)
     run("verify", file, "--digest", log.digest, "--tbox", "village")
     assert read("verify", file, "--digest", "sha256:00", code=1)["faults"] == [f"the digest is {log.digest}"]
@@ -179,8 +179,8 @@ def test_verify_finds_what_does_not_hold(file: Path, tmp_path: Path) -> None:
     assert "cut off" in run("verify", plain, code=1).stdout
     log.extend_lines([(14, "A <urn:village:sam> <urn:substrate:village:knows> <urn:village:cafe> .")])
     log.save(plain)
-    told = run("verify", plain, "--tbox", "village", code=1).stdout
-    assert "knows what is no fact (introduced at tick 14)" in told
+    text = run("verify", plain, "--tbox", "village", code=1).stdout
+    assert "knows what is no fact (introduced at tick 14)" in text
 
 
 def test_exports_are_read_back(file: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ ENDLESS = """
 """
 
 
-def test_the_rules_of_a_tbox_end_too(file: Path, tmp_path: Path) -> None:
+def test_the_rules_of_a_tbox_are_limited_in_time_too(file: Path, tmp_path: Path) -> None:
     tbox, out = tmp_path / "endless.ttl", tmp_path / "branch.rdfp"
     tbox.write_text(f"{PREFIXES}@prefix : <urn:t:> .{ENDLESS}", "utf-8")
     result = run("fork", file, "--at", 3, "--rules", tbox, "--timeout", 1.5, "--out", out, code=1)
@@ -249,7 +249,7 @@ SUSPECT = f"""{PREFIXES}@prefix : <urn:t:> .
 """
 
 
-def test_what_is_likely_not_meant_in_a_tbox_is_said(file: Path, tmp_path: Path) -> None:
+def test_likely_mistakes_in_a_tbox_are_reported(file: Path, tmp_path: Path) -> None:
     tbox = tmp_path / "suspect.ttl"
     tbox.write_text(SUSPECT, "utf-8")
     warnings = run("fork", file, "--at", 3, "--rules", tbox, "--out", tmp_path / "branch.rdfp").stderr
@@ -278,10 +278,10 @@ def test_bad_usage_ends_with_exit_2(file: Path) -> None:
     run("export", file, "--format", "rdfxml", code=2)
 
 
-def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
+def test_text_of_a_log_sends_a_terminal_no_control_characters(tmp_path: Path) -> None:
     file, other = tmp_path / "log.rdfp", tmp_path / "other.rdfp"
-    said = 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts \\u001B[2J" .'
-    log = log_of([(0, "A <urn:b> <urn:c> <urn:d> ."), (1, said)])
+    line = 'A <urn:a> <urn:says> "\x9b31mred \u202egnirts \\u001B[2J" .'
+    log = log_of([(0, "A <urn:b> <urn:c> <urn:d> ."), (1, line)])
     log.save(file)
     assertion = Assert((ox.NamedNode("urn:a"), ox.NamedNode("urn:says"), ox.Literal("\x9b1m")))
     fork(log, at=1, emitter=None, intervention=assertion).save(other)
@@ -298,7 +298,7 @@ def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
                 assert "\\u009b31mred \\u202egnirts" in called.stdout
 
 
-def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
+def test_an_export_is_exact_and_yet_sends_a_terminal_no_control_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = log_of([(0, 'A <urn:a> <urn:says> "\x9b31mred" .')])
@@ -311,9 +311,9 @@ def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
 
 @pytest.mark.parametrize("command", [("fork", "--at", 2), ("export", "--format", "nquads"), ("import",)])
 def test_no_command_writes_over_the_log_that_it_reads(command: tuple[object, ...], file: Path) -> None:
-    kept = file.read_bytes()
+    before = file.read_bytes()
     assert "is read by this command" in run(*command, file, "--out", file, code=1).output
-    assert file.read_bytes() == kept
+    assert file.read_bytes() == before
 
 
 def test_output_is_utf8_in_any_locale_and_streams_may_be_closed(tmp_path: Path) -> None:

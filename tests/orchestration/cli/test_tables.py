@@ -28,12 +28,12 @@ def test_a_table_of_the_sample_fits_and_says_where_the_rest_of_it_is(name: str) 
     assert text.endswith(" more: the file")
 
 
-def test_parts_of_a_mean_and_single_figures_stand_in_the_file_and_where_they_are_all_there_is() -> None:
+def test_parts_of_a_mean_and_single_figures_are_shown_only_where_no_other_rows_are() -> None:
     parts = [f"babi/qa{task}/accuracy" for task in range(1, 21)]
     rows = [[label, "100 %", "[99, 100]"] for label in ("babi/mean/accuracy", *parts)]
-    told = [["twin/joint", "98 %", "[97, 99]"], ["twin: cost", "12 requests", ""]]
+    figures = [["twin/joint", "98 %", "[97, 99]"], ["twin: cost", "12 requests", ""]]
     heads = ("number", "measured", "95 % interval")
-    all_ = on_terminal(Table("All.", heads, rows + told), "the file")
+    all_ = on_terminal(Table("All.", heads, rows + figures), "the file")
     assert "babi/qa7/accuracy" not in all_
     assert "cost" not in all_
     assert all_.endswith("21 rows more: the file")

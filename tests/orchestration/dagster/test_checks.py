@@ -63,7 +63,7 @@ def log() -> EventLog:
     return annotation_log(generate_annotation(10000, 3))
 
 
-def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_shapes() -> None:
+def test_every_stage_has_a_check_against_its_pin_and_every_benchmark_one_of_its_shapes() -> None:
     keys, every = (
         {(key.asset_key, key.name) for definition in checks_of(stages) for key in definition.check_keys}
         for stages in (STAGES, EVERY)
@@ -92,7 +92,7 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     result = check("clevrer/answers", "drift")
     assert (result.passed, result.severity) == (False, WARN)
     (spec,) = declared("clevrer/answers", "drift").check_specs
-    assert not spec.blocking, "what warns does not call itself blocking"
+    assert not spec.blocking, "a warning is not blocking"
     assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in str(result.description)
     other = check("clevrer/answers", "drift", overrides=["seed=3"])
     assert (other.passed, other.severity) == (False, WARN), "compared with nothing, and no stop"
@@ -105,7 +105,7 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     assert (other.passed, other.severity) == (False, WARN)
 
 
-def test_a_check_says_what_drifted_from_what_to_what_and_why(reproduced: Path) -> None:
+def test_a_check_names_the_drifted_row_its_answers_and_the_cause(reproduced: Path) -> None:
     answers = reproduced / "artifacts/sample/clevrer/answers.jsonl"
     first, *others = answers.read_bytes().splitlines(keepends=True)
     row = json.loads(first)
@@ -129,7 +129,7 @@ def test_a_check_says_what_drifted_from_what_to_what_and_why(reproduced: Path) -
     because = str(result.metadata["because"].value)
     assert 'parameter clevrer.counterfactual.method "partner" -> "duality" (clevrer/answers)' in because
     assert check("clevrer/logs", "drift").passed
-    # A stage further on names the cause before it.
+    # A later stage names a cause in an earlier one.
     score = reproduced / "artifacts/sample/scores/clevrer.descriptive.per_question.json"
     score.write_bytes(score.read_bytes().replace(b'"correct": ', b'"correct": 1'))
     result = check("clevrer/scores", "drift")
@@ -178,7 +178,7 @@ def test_shapes_are_checked_on_logs_from_all_over_the_index(
     assert str(result.description).startswith(f"{number // 2:05d}: ")
 
 
-def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Path]) -> None:
+def test_every_measured_number_is_in_one_file(make_project: Callable[..., Path]) -> None:
     root = make_project()
     usual = [name for name in BENCHMARKS if f"{name}/scores" in STAGES]
     for benchmark in usual:
@@ -187,5 +187,5 @@ def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Pa
     heads, first, *others = (root / "artifacts/sample/tables/numbers.csv").read_text("utf-8").splitlines()
     assert heads == "number,n,correct,accuracy,low,high"
     assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
-    # One has no question, and so no accuracy.
+    # All but `first`, and the number that has no questions and so no accuracy.
     assert len(others) == sum(len(BENCHMARKS[name].numbers) for name in usual) - 2

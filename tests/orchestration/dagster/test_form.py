@@ -1,4 +1,4 @@
-"""The launch form: what it offers is what can be set, and what is wrong is refused before there is a run."""
+"""The launch form: it offers the keys that can be set, and a wrong value is refused before there is a run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PARAMETERS = Path(__file__).resolve().parents[3] / "params.yaml"
 JOB = defs.resolve_job_def("reproduce_sample")
 
 
-def told(form: dict[str, Any], job: dg.JobDefinition = JOB) -> dict[str, Any]:
-    """The configuration that a form gives a run, as the server finds it out before it makes the run."""
+def configured(form: dict[str, Any], job: dg.JobDefinition = JOB) -> dict[str, Any]:
+    """The configuration that a form gives a run, as the server validates it before it makes the run."""
     config = {"resources": {"workspace": {"config": form}}}
     return dg.validate_run_config(job, config)["resources"]["workspace"]["config"]
 
@@ -37,7 +37,7 @@ def leaves(given: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from leaves(value, f"{name}.{key}".lstrip("."))
 
 
-def test_the_form_offers_each_key_that_is_no_text_with_its_type_and_what_it_is() -> None:
+def test_the_form_offers_each_key_that_is_no_text_with_type_and_description() -> None:
     values = {key: value for key, value in leaves(read_parameters(PARAMETERS)) if key != "profile"}
     fields = form_of(PARAMETERS)["set"].config_type.fields  # pyright: ignore[reportAttributeAccessIssue]
     assert fields.keys() <= values.keys()
@@ -45,11 +45,11 @@ def test_the_form_offers_each_key_that_is_no_text_with_its_type_and_what_it_is()
     types = [getattr(fields[key].config_type, "inner_type", fields[key].config_type) for key in words]
     assert all(isinstance(type_, dg.Enum) for type_ in types), "a word is one of a fixed list"
     assert all(field.description for field in fields.values())
-    same = told({"set": {key: values[key] for key in fields}})
+    same = configured({"set": {key: values[key] for key in fields}})
     assert same["overrides"] == [], "what the file has sets nothing"
     for key, wrong in {"seed": "x", "clevrer.predictive.tau": "x"}.items():
         with pytest.raises(dg.DagsterInvalidConfigError, match=key):
-            told({"set": {key: wrong}})
+            configured({"set": {key: wrong}})
     seed = "At least 0, at most 2,147,483,647. The seed of every generated world."
     assert seed in str(fields["seed"].description)
     assert "Specifications or questions" in str(fields["baselines.twin_direct.n"].description)
@@ -59,6 +59,7 @@ DANGEROUS = re.compile(
     r"storage|spark\.(master|config)|baselines\.(images|\w+\.(model|revision|answers_as))"
     r"|profiles\.\w+\.\w+\.(mirror|annotations|events|proposals|questions|tasks|scene_graphs)"
 )
+# `DANGEROUS` matches these keys too, but their values are numbers.
 NUMBERS = {f"profiles.{profile}.babi.questions" for profile in ("sample", "beyond", "full")}
 
 
@@ -68,8 +69,8 @@ def test_a_run_of_the_ui_can_set_no_program_path_address_or_option_of_a_process(
     for key in {*keys, "spark.config.spark.driver.extraJavaOptions"} - NUMBERS:
         for config in ({"set": {key: "x"}}, {"overrides": [f"{key}=x"]}):
             with pytest.raises(dg.DagsterInvalidConfigError, match="Received unexpected config entr"):
-                told(config)
-        with pytest.raises(FormError, match="cannot be set here"):  # as the run itself reads what it was told
+                configured(config)
+        with pytest.raises(FormError, match="cannot be set here"):  # when the run reads its configuration
             judged({"set": {key: "x"}, "force": False})
 
 
@@ -91,34 +92,34 @@ def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used() -> N
     )
     path = f"{Path(__file__).parent}:{PARAMETERS.parent}/tests/support"
     done = python("-c", script, cwd=PARAMETERS.parent, PYTHONPATH=path)
-    # No step has settings of its own, and an experiment's name is held to be one.
+    # No step has settings of its own, and the name of an experiment is checked.
     logger = [f"loggers.console.config.{key}" for key in ("log_level", "name")]
     named = "resources.workspace.config.experiment"
     assert ast.literal_eval(done.stdout) == [*logger, "ops.STEP.config", named]
 
 
-def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
+def test_the_entries_of_a_form_become_the_settings_of_a_run() -> None:
     empty = dict.fromkeys(("profile", "experiment", "scratch"), "")
     nothing = {**empty, "overrides": [], "force": False, "settles": True}
-    assert told({}) == nothing
+    assert configured({}) == nothing
     given = {"profile": "full", "force": True}
-    assert told(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}
-    assert told({"set": {"seed": 3}, "experiment": "three"})["experiment"] == "three"
+    assert configured(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}
+    assert configured({"set": {"seed": 3}, "experiment": "three"})["experiment"] == "three"
     several = {"seed": 21, "profiles.full.clevrer.scenes": 7, "clevrer.predictive.configuration": "S"}
-    assert told({"profile": "full", "set": several})["overrides"] == [
+    assert configured({"profile": "full", "set": several})["overrides"] == [
         "clevrer.predictive.configuration=S",
         "profiles.full.clevrer.scenes=7",
         "seed=21",
     ]
     set_ = {"clevrer.predictive.tau": 1e-7, "clevrer.predictive.horizon": None}
-    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=1e-7"]
+    assert configured({"set": set_})["overrides"] == ["clevrer.predictive.tau=1e-7"]
 
 
-def test_the_form_of_the_how_to_is_one() -> None:
+def test_the_form_of_the_how_to_is_accepted() -> None:
     page = (PARAMETERS.parent / "docs/how-to-use-the-ui.md").read_text("utf-8")
     (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     form = yaml.safe_load(block)["resources"]["workspace"]["config"]
-    assert told(form)["overrides"] == [
+    assert configured(form)["overrides"] == [
         "clevrer.predictive.configuration=B",
         "clevrer.predictive.horizon=100",
         "profiles.sample.clevrer.scenes=20",
@@ -130,7 +131,7 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
     form: Any = JOB.run_config
     form = form["resources"]["workspace"]["config"]
     assert set(form) == set(form_of(PARAMETERS))
-    assert told(form) == told({"profile": "sample"})
+    assert configured(form) == configured({"profile": "sample"})
 
 
 @pytest.mark.parametrize(
@@ -152,11 +153,11 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
 )
 def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], message: str) -> None:
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
-        told(form)
+        configured(form)
     assert message.lower() in str(refused.value).lower()
 
 
-def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[..., Path]) -> None:
+def test_the_form_offers_the_profiles_of_the_file(make_project: Callable[..., Path]) -> None:
     path = make_project() / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))
     parameters["profiles"]["mine"] = {"clevrer": {"source": "generated", "scenes": 1}}
@@ -164,8 +165,8 @@ def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[...,
     parameters["profile"] = "mine"
     path.write_text(yaml.safe_dump(parameters), "utf-8")
     job = build_definitions().resolve_job_def("reproduce_clevrer")
-    assert told({"profile": "mine", "set": {"profiles.mine.clevrer.scenes": 2}}, job)["overrides"] == [
+    assert configured({"profile": "mine", "set": {"profiles.mine.clevrer.scenes": 2}}, job)["overrides"] == [
         "profiles.mine.clevrer.scenes=2"
     ]
     with pytest.raises(dg.DagsterInvalidConfigError, match="not in enum"):
-        told({"profile": "local"}, job)
+        configured({"profile": "local"}, job)

@@ -39,7 +39,7 @@ def writer(path: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+def test_the_files_of_a_killed_writer_are_removed_and_of_a_living_one_are_not(tmp_path: Path) -> None:
     out = tmp_path / "logs[1]"
     killed, alive = writer(out), writer(out)
     try:

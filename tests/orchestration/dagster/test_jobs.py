@@ -1,4 +1,4 @@
-"""Jobs that can be launched in the UI, and those that launch by themselves."""
+"""Jobs that can be launched in the UI, and schedules and sensors that launch jobs by themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
-from commands import held, hold, python
+from commands import hold, lock_held, python
 from projects import ROOT, link_code
 
 from orchestration.dagster import assets, jobs
@@ -21,7 +21,7 @@ from orchestration.dagster.previews import preview
 from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import build_definitions, defs
-from orchestration.ledger import dvc as pins
+from orchestration.ledger import dvc
 from orchestration.ledger.differences import Difference
 from orchestration.ledger.verification import Report
 from orchestration.settings import REAL
@@ -37,12 +37,12 @@ def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on()
 
 def test_a_benchmarks_job_holds_all_that_its_scores_need() -> None:
     layer = defs.resolve_job_def("reproduce_comphy_inferred").asset_layer
-    held = {key.to_user_string() for key in layer.selected_asset_keys}
+    selected = {key.to_user_string() for key in layer.selected_asset_keys}
     steps = ("logs", "answers", "scores")
-    assert held == {"comphy_dataset", *(f"comphy_inferred_{step}" for step in steps)}
+    assert selected == {"comphy_dataset", *(f"comphy_inferred_{step}" for step in steps)}
 
 
-def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted(
+def test_the_nightly_job_recomputes_inside_its_run_and_fails_with_the_differences(
     make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_project()
@@ -89,7 +89,7 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
     parameters["profiles"]["sample"]["comphy"] = {"source": "none"}  # so that nothing is computed on Spark
     (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-    (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
+    (root / "dvc.yaml").write_text(dvc.render_dvc_yaml(STAGES), "utf-8")
     link_code(root)
     job = build_definitions().resolve_job_def("reproduce_comphy")
     with dg.instance_for_test() as instance:
@@ -140,10 +140,10 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
             assert run
             assert run.tags[SETTINGS_TAG] == hashlib.sha256(settings.encode()).hexdigest()
         assert seeds == [20, 20, 21, 21]
-        with held(root) as holder, pytest.raises(dg.DagsterResourceFunctionError) as refused:
+        with lock_held(root) as holder, pytest.raises(dg.DagsterResourceFunctionError) as refused:
             job.execute_in_process(instance=instance)
-        told = f"a run is under way: process {holder.pid} (a long run), since "
-        assert told in str(refused.value.__cause__)
+        message = f"a run is under way: process {holder.pid} (a long run), since "
+        assert message in str(refused.value.__cause__)
 
 
 def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
@@ -160,7 +160,7 @@ def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
     assert not (root / "data/sample/gqa").exists()
 
 
-def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
+def test_a_stage_is_stale_where_its_code_or_the_bytes_of_its_inputs_changed() -> None:
     def project(code: str) -> dg.Definitions:
         @dg.asset
         def read() -> None: ...

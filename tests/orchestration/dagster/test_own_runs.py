@@ -1,4 +1,4 @@
-"""Of a store of Dagster's records a project deletes and ends only its own runs, and none that goes on."""
+"""In a shared store of Dagster's records, a project deletes and ends only its own runs that are over."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import pytest
-from commands import held
+from commands import lock_held
 from dagster._core.events import EngineEventData
 
 from orchestration.base.project_lock import project_lock
@@ -33,7 +33,7 @@ def job() -> None: ...
 
 @pytest.fixture
 def project(make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose runs are recorded in a folder that it shares, as `dagster.yaml` there says."""
+    """A project whose runs are recorded in a folder that projects share, by the `dagster.yaml` there."""
     root, shared = make_project(), tmp_path / "shared"
     shared.mkdir()
     (shared / "dagster.yaml").write_text("telemetry: {enabled: false}\n", "utf-8")
@@ -42,19 +42,20 @@ def project(make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pyte
 
 
 def record(root: Path | None = None, status: dg.DagsterRunStatus = BEGUN, pid: int | None = None) -> str:
-    """Record a run of a project, or one without its name, with the process that it told."""
+    """Record a run of a project, or of one without a name, with the number of its process."""
     with dg.DagsterInstance.get() as instance:
         tags = {PROJECT_TAG: project_name(root)} if root else {}
-        made = instance.create_run_for_job(job, status=status, tags=tags)
+        run = instance.create_run_for_job(job, status=status, tags=tags)
         if pid:
-            told = EngineEventData(metadata={"pid": dg.MetadataValue.text(str(pid))})
-            instance.report_engine_event("Started process for run", made, told)
-        return made.run_id
+            process = EngineEventData(metadata={"pid": dg.MetadataValue.text(str(pid))})
+            instance.report_engine_event("Started process for run", run, process)
+        return run.run_id
 
 
-def opened(root: Path) -> dict[str, dg.DagsterRunStatus]:
+def statuses(root: Path) -> dict[str, dg.DagsterRunStatus]:
+    """The status of each run, once a project has opened the store of records."""
     with instance_of(root) as instance:
-        return {of.run_id: of.status for of in instance.get_runs()}
+        return {run.run_id: run.status for run in instance.get_runs()}
 
 
 def test_runs_of_other_projects_in_a_shared_store_stay(
@@ -64,7 +65,7 @@ def test_runs_of_other_projects_in_a_shared_store_stay(
     other = small_project(tmp_path / "other")
     theirs = {record(root, status): status for root in (other, None) for status in (DONE, DONE, DONE, BEGUN)}
     ours = [record(project, status) for status in (DONE, DONE, DONE, BEGUN)]
-    after = opened(project)
+    after = statuses(project)
     assert {name: after[name] for name in theirs} == theirs
     assert {name: after.get(name) for name in ours} == dict(
         zip(ours, (None, None, DONE, FAILED), strict=True)
@@ -78,7 +79,7 @@ def test_the_record_of_old_runs_is_deleted_in_the_project_s_own_folder(
     monkeypatch.setenv("DAGSTER_HOME", str(project / ".dagster"))
     moved = project.with_name("where it was")
     ran = [record(root, DONE) for root in (None, moved, project, None, moved)]
-    assert opened(project).keys() == {*ran[-2:]}
+    assert statuses(project).keys() == {*ran[-2:]}
     files = [path.stem for path in (project / ".dagster/history/runs").glob("*.db") if path.stem != "index"]
     assert {*files} <= {*ran[-2:]}
 
@@ -90,17 +91,17 @@ def test_a_run_ends_with_its_process_whatever_has_its_number_now(project: Path, 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(time, "time", lambda: created - 60)  # as before a restart
             reused = record(project, pid=later.pid)
-        unsaid, gone = record(project), record(project, pid=2**22 - 1)
+        without_pid, gone = record(project), record(project, pid=2**22 - 1)
         alive = record(project, pid=os.getppid())
-        with held(project) if busy else nullcontext():
-            after = opened(project)
+        with lock_held(project) if busy else nullcontext():
+            after = statuses(project)
         assert later.stdin
         later.stdin.close()
     assert [after[name] for name in (reused, gone)] == [FAILED, FAILED]
     expected = BEGUN if busy else FAILED
-    assert [after[name] for name in (unsaid, alive)] == [expected, expected], "who runs holds the lock"
+    assert [after[name] for name in (without_pid, alive)] == [expected, expected], "a run holds the lock"
     with project_lock(project):
-        assert {*opened(project).values()} == {FAILED}
+        assert {*statuses(project).values()} == {FAILED}
 
 
 def test_a_damaged_record_that_others_share_is_not_moved(project: Path) -> None:

@@ -115,7 +115,7 @@ def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(
         assert [record.run_id for record in records] == runs[::-1]
 
 
-def test_other_data_are_made_beside_and_are_not_paired(reproduced: Path) -> None:
+def test_an_experiment_on_other_data_is_not_paired(reproduced: Path) -> None:
     before = results(reproduced)
     experiment("seed=3", name="other-seed")
     assert results(reproduced) == before
@@ -135,11 +135,11 @@ def test_a_run_that_fails_leaves_nothing(reproduced: Path, monkeypatch: pytest.M
     assert not list((reproduced / "experiments/.making").iterdir())
 
 
-def test_what_changes_no_result_is_no_experiment(reproduced: Path) -> None:
+def test_a_change_of_no_result_is_no_experiment(reproduced: Path) -> None:
     experiment("spark.partitions=2", "seed=20", "baselines.attempts=1", stages=["clevrer/scores"])
     assert not (reproduced / "experiments").exists()
-    told = invoke("reproduce", "--set", "seed=20", "--name", "same", code=1).stderr
-    assert "--name: same: names an experiment that changes nothing" in told
+    message = invoke("reproduce", "--set", "seed=20", "--name", "same", code=1).stderr
+    assert "--name: same: names an experiment that changes nothing" in message
 
 
 def test_the_command_lists_shows_refuses_and_removes(reproduced: Path) -> None:
@@ -155,14 +155,14 @@ def test_the_command_lists_shows_refuses_and_removes(reproduced: Path) -> None:
     text = printed("experiment", "diff", "printed")
     for fact in (NUMBER, f"{number['after']['accuracy']:.2%}".replace("%", " %"), "right to wrong"):
         assert fact in text
-    told = invoke("experiment", "show", "nope", code=1).stderr
-    assert "NAME: no experiment 'nope'. There are printed" in told
-    told = invoke("reproduce", "--set", "seed=3", "--name", "printed", code=1).stderr
-    assert f"--name: printed: is the name of another experiment ({PRINTED})" in told
+    message = invoke("experiment", "show", "nope", code=1).stderr
+    assert "NAME: no experiment 'nope'. There are printed" in message
+    message = invoke("reproduce", "--set", "seed=3", "--name", "printed", code=1).stderr
+    assert f"--name: printed: is the name of another experiment ({PRINTED})" in message
     for name in ("../results", "pinned", ".hidden", ""):
         assert "cannot be the name of an experiment" in invoke("experiment", "remove", name, code=1).stderr
-    told = invoke("experiment", "diff", "printed", "workspaces", code=1).stderr
-    assert "no experiment 'workspaces'. There are printed" in told
+    message = invoke("experiment", "diff", "printed", "workspaces", code=1).stderr
+    assert "no experiment 'workspaces'. There are printed" in message
     invoke("experiment", "remove", "printed")
     assert json.loads(printed("experiment", "list", "--json")) == []
 

@@ -1,4 +1,4 @@
-"""Archives are looked at member by member before anything is written."""
+"""Each member of an archive is checked before anything is written."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_is_wanted_is_written(path: Path, out: Path) -> None:
+def test_wanted_members_are_written(path: Path, out: Path) -> None:
     make(path, [("en/a.txt", b"A"), ("en/b.md", b"B"), ("en/c.txt", b"C")])
     extract(path, texts, out, what="text")
     assert {file.name: file.read_bytes() for file in out.iterdir()} == {"a.txt": b"A", "c.txt": b"C"}
@@ -71,7 +71,7 @@ def test_nothing_is_written_of_an_archive_that_is_not_right(
     assert list(out.iterdir()) == []
 
 
-def test_a_damaged_archive_and_a_link(path: Path, out: Path) -> None:
+def test_a_damaged_archive_and_a_link_are_refused(path: Path, out: Path) -> None:
     make(path, [("en/a.txt", b"A" * 5000)])
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(FormatError, match=r"not a readable archive|holds no text"):

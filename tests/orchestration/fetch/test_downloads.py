@@ -87,7 +87,7 @@ class Request(Quiet, BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The server, and the folder and pins of who fetches from it."""
+    """The server, with the folder and the pins of the client that fetches from it."""
 
     daemon_threads = True
 
@@ -117,8 +117,8 @@ def whole(
     etag: str | None = None,
     label: str = "ETag",
 ) -> None:
-    """The file as a well-kept server gives it; ``cut`` closes the connection after so many bytes. One that
-    does not obey goes on with the bytes asked for although the file is no longer the one that If-Range names.
+    """Send the file as a correct server does; ``cut`` closes the connection after so many bytes. Without
+    ``obeys``, a range is sent even if the file is no longer the one that If-Range names.
     """
     if data is None:
         status(404)(request, data)
@@ -208,7 +208,7 @@ def test_a_cut_connection_is_resumed_where_it_broke(server: Server, label: str) 
     assert listing(server.out) == [ZIP]
 
 
-def test_the_next_fetch_resumes_what_the_last_one_left(server: Server) -> None:
+def test_the_next_fetch_resumes_the_part_of_the_last_one(server: Server) -> None:
     server.behaviours[ZIP] = [partial(whole, cut=HALF), status(503), status(503), status(503)]
     with pytest.raises(UnavailableError, match=f"HTTP 503.*{HALF} bytes are kept and the download resumes"):
         get(server, ZIP)
@@ -250,7 +250,7 @@ def test_a_weak_etag_does_not_vouch_for_a_part(server: Server) -> None:
     assert (server.out / ZIP).read_bytes() == ARCHIVE
 
 
-def test_not_found_is_said_at_once_with_file_and_address(server: Server) -> None:
+def test_a_missing_file_is_named_at_once_with_its_address(server: Server) -> None:
     del server.files[ZIP]
     with pytest.raises(UnavailableError) as caught:
         get(server, ZIP)
@@ -307,7 +307,7 @@ def test_other_bytes_on_a_later_download_are_refused(server: Server, tmp_path: P
     ],
     ids=["a page", "cut off", "a bit flipped"],
 )
-def test_what_is_not_a_whole_archive_is_never_pinned(server: Server, spoilt: bytes) -> None:
+def test_a_file_that_is_no_whole_archive_is_never_pinned(server: Server, spoilt: bytes) -> None:
     server.files[ZIP] = spoilt
     with pytest.raises(RefusedError, match="not a whole archive"):
         get(server, ZIP)
@@ -358,7 +358,7 @@ def test_a_second_fetch_of_the_same_file_is_refused_while_one_runs(server: Serve
         ("comphy", "Download it by hand from https://comphyreasoning.github.io"),
     ],
 )
-def test_what_is_not_known_is_refused_with_the_choices(tmp_path: Path, name: str, message: str) -> None:
+def test_an_unknown_source_is_refused_with_the_choices(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         fetch(name, tmp_path / "out", pins=tmp_path / "pins.json")
     assert message in str(caught.value)
@@ -374,11 +374,11 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(server: Serve
     assert not read_downloads(server.pins.with_name("absent.json"))
 
 
-Through = Callable[..., Transfer]
+Make = Callable[..., Transfer]
 
 
 @pytest.fixture
-def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Through:
+def transferring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Makes a transfer whose requests a function answers."""
 
     def make(answer: Callable[[httpx.Request], httpx.Response], **more: Any) -> Transfer:
@@ -389,7 +389,7 @@ def through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Through:
     return make
 
 
-def test_a_source_that_leads_down_to_http_is_refused(through: Through, tmp_path: Path) -> None:
+def test_a_source_that_leads_down_to_http_is_refused(transferring: Make, tmp_path: Path) -> None:
     requested: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -398,7 +398,7 @@ def test_a_source_that_leads_down_to_http_is_refused(through: Through, tmp_path:
             return httpx.Response(302, headers={"Location": "http://127.0.0.1/elsewhere"})
         return httpx.Response(200, content=b"anything")
 
-    transfer = through(answer)
+    transfer = transferring(answer)
     with pytest.raises(UnavailableError, match=r"leads from https to http://127\.0\.0\.1"):
         transfer("https://example.org/file", tmp_path / "file")
     assert requested == ["https://example.org/file"]
@@ -409,19 +409,19 @@ def test_a_source_that_leads_down_to_http_is_refused(through: Through, tmp_path:
     ("to", "hosts"), [("www.example.org", ()), ("files.example.net", ("files.example.net",))]
 )
 def test_a_source_may_lead_to_the_hosts_that_are_named(
-    to: str, hosts: tuple[str, ...], through: Through, tmp_path: Path
+    to: str, hosts: tuple[str, ...], transferring: Make, tmp_path: Path
 ) -> None:
     requested: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         requested.append(request.url.host)
         # `to` serves the first transfer, and leads the second one on to a host that nobody named.
-        led = {"example.org": to, to: "nobody.example.com"}.get(request.url.host)
-        if led == to or (led and len(requested) > 2):
-            return httpx.Response(302, headers={"Location": f"https://{led}/file"})
+        target = {"example.org": to, to: "nobody.example.com"}.get(request.url.host)
+        if target == to or (target and len(requested) > 2):
+            return httpx.Response(302, headers={"Location": f"https://{target}/file"})
         return httpx.Response(200, content=iter([b"anything"]))
 
-    transfer = through(answer, hosts=hosts)
+    transfer = transferring(answer, hosts=hosts)
     before = os.umask(0o002)
     try:
         transfer("https://example.org/file", tmp_path / "file")
@@ -435,8 +435,8 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
 
 
 @pytest.mark.parametrize("with_length", [True, False])
-def test_a_file_that_grows_past_what_it_may_is_broken_off(
-    with_length: bool, through: Through, tmp_path: Path
+def test_a_download_beyond_its_size_limit_is_cut_off(
+    with_length: bool, transferring: Make, tmp_path: Path
 ) -> None:
     sent: list[int] = []
 
@@ -446,7 +446,7 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
             yield b"x" * 100
 
     headers = {"Content-Length": "100000"} if with_length else {}
-    transfer = through(lambda _: httpx.Response(200, content=parts(), headers=headers), most=1000)
+    transfer = transferring(lambda _: httpx.Response(200, content=parts(), headers=headers), most=1000)
     with pytest.raises(RefusedError, match="more than 1000 bytes"):
         transfer("https://example.org/file", tmp_path / "file")
     assert len(sent) <= 12
@@ -455,7 +455,7 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
 
 @pytest.mark.parametrize(("retry_after", "waits"), [("7", [7.0]), ("3600", [])])
 def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
-    retry_after: str, waits: list[float], through: Through, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retry_after: str, waits: list[float], transferring: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [
         httpx.Response(503, headers={"Retry-After": retry_after}),
@@ -463,7 +463,7 @@ def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
     ]
     slept: list[float] = []
     monkeypatch.setattr(http, "sleep", slept.append)
-    transfer = through(lambda _: answers.pop(0))
+    transfer = transferring(lambda _: answers.pop(0))
     left = pytest.raises(UnavailableError, match=r"asks to wait 3600 s \(HTTP 503\)")
     with nullcontext() if waits else left:
         transfer("https://example.org/file", tmp_path / "file")

@@ -40,7 +40,7 @@ def commit(root: Path, message: str) -> None:
 
 
 def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
-    """Another answer to a question that was answered right: the score before and after, as ``CORRECT/N``."""
+    """Change a right answer to a wrong one; return the score before and after, as ``CORRECT/N``."""
     path = f"artifacts/sample/scores/gqa.{subset}.accuracy.json"
     lines = (root / ROWS).read_bytes().splitlines(keepends=True)
     rows = [json.loads(line) for line in lines]
@@ -66,23 +66,23 @@ def since(revision: str, code: int = 0) -> str:
 
 
 @pytest.mark.long
-def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed: Path) -> None:
+def test_a_change_is_shown_before_its_acceptance_and_read_back_from_the_commit(committed: Path) -> None:
     before, _ = answer_one_wrong(committed)
-    told = printed("accept", "a better reason", "--dry-run")
-    heads, _, number, *_ = told.splitlines()
+    rehearsal = printed("accept", "a better reason", "--dry-run")
+    heads, _, number, *_ = rehearsal.splitlines()
     assert heads.split() == ["number", "n", "before", "after", "difference", "won", "lost", "p"]
     assert number.split()[:2] == [NUMBER, before.partition("/")[2]]
-    assert "\n1 answer changed: 1 right to wrong\n" in told
-    assert "right to wrong: substrate explain gqa/by_id/" in told
+    assert "\n1 answer changed: 1 right to wrong\n" in rehearsal
+    assert "right to wrong: substrate explain gqa/by_id/" in rehearsal
     assert "differences from the pins" in printed("verify", "--no-recompute", code=1), "nothing was pinned"
 
     # A stage that left the graph leaves the pins and DVC's lock with the next acceptance.
-    held = [committed / "pins/sample.json", committed / "dvc.lock"]
-    held[1].write_text(f"{held[1].read_text('utf-8')}  gone-answers:\n    cmd: gone\n", "utf-8")
+    files = [committed / "pins/sample.json", committed / "dvc.lock"]
+    files[1].write_text(f"{files[1].read_text('utf-8')}  gone-answers:\n    cmd: gone\n", "utf-8")
     write_pins(open_workspace(), {"gone/answers": Made(outs={"artifacts/sample/gone/answers.jsonl": "0"})})
-    assert all("gone" in file.read_text("utf-8") for file in held)
+    assert all("gone" in file.read_text("utf-8") for file in files)
     invoke("accept", "a better reason")
-    assert not any("gone" in file.read_text("utf-8") for file in held)
+    assert not any("gone" in file.read_text("utf-8") for file in files)
     assert "accepted on " in since("HEAD")
     commit(committed, "New results")
     short = run(committed, "git", "rev-parse", "HEAD").stdout[:7]
@@ -170,7 +170,7 @@ def test_an_out_that_a_stage_gains_between_two_acceptances_breaks_no_chain(
 
 
 @pytest.mark.usefixtures("without_dvc")
-def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed: Path) -> None:
+def test_a_result_that_no_run_computed_is_refused_and_marked_where_it_is_forced(committed: Path) -> None:
     score = json.loads((committed / SCORE).read_bytes())
     forged = json.dumps(score | {"correct": 0}, indent=1) + "\n"
     (committed / SCORE).write_text(forged, "utf-8")
@@ -182,7 +182,7 @@ def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed
     pin = json.loads((committed / "pins/sample.json").read_bytes())["stages"]["gqa/scores"]
     assert pin["unsafe"] == "typo"
     commit(committed, "Forced")
-    # The file is what was pinned, so this is no difference; the page of a change shows who forced it.
+    # The file is as pinned, so this is no difference; the page of a change shows that the pin was forced.
     assert "  no record of a run computed gqa/scores" in since("HEAD~1").splitlines()
 
 

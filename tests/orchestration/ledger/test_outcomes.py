@@ -1,4 +1,4 @@
-"""A run with nothing to do says so at once, in a copy too, and with drift pending; else it counts."""
+"""A run with nothing to do says so at once, also in a copy and with drift; any other counts its stages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def reproduce(*more: str, code: int = 0) -> str:
 
 def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduced: Path) -> None:
     lines = reproduce().splitlines()
-    told = [line for line in lines if re.search(r"  (computed|reused)  .*[\d.]+ s$", line)]
-    assert told or lines[-1].startswith("Nothing to do: ")
+    stage_lines = [line for line in lines if re.search(r"  (computed|reused)  .*[\d.]+ s$", line)]
+    assert stage_lines or lines[-1].startswith("Nothing to do: ")
     copied = reproduced.parent / "copied"
     shutil.copytree(reproduced, copied, symlinks=True, copy_function=shutil.copy)
     # Neither a link that leads nowhere nor a clock that was set back is a change.
@@ -34,7 +34,7 @@ def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduc
         assert done.stderr.splitlines()[-1].startswith("Nothing to do: all ")
 
 
-def test_drift_that_is_pending_is_said_again_and_fails_where_that_is_asked(reproduced: Path) -> None:
+def test_pending_drift_is_reported_again_and_fails_a_run_that_asks_for_it(reproduced: Path) -> None:
     path = reproduced / "params.yaml"
     path.write_text(
         path.read_text("utf-8").replace("infer_properties: false", "infer_properties: true", 1), "utf-8"

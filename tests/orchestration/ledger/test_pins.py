@@ -1,4 +1,4 @@
-"""Pins: a run never moves one whose bytes changed, not even where nothing is left of what was pinned."""
+"""Pins: equal bytes leave them, rows are packed in few lines, and a file that changed is read again."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def pinned(reproduced: Path) -> Path:
 def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     before = (pinned / "dvc.lock").read_bytes()
     with changing(pinned / "artifacts/sample/.ledger") as manifest:
-        # As if its code had changed since; this run leaves it out, and the lock must not tell.
-        made = manifest.stages["babi/answers"]
-        manifest.stages["babi/answers"] = msgspec.structs.replace(made, code={"another.py": "0" * 16})
+        # As if bAbI's code had changed: this run leaves bAbI out, and must not change its lock.
+        record = manifest.stages["babi/answers"]
+        manifest.stages["babi/answers"] = msgspec.structs.replace(record, code={"another.py": "0" * 16})
     result = invoke("reproduce", "--only", "clevrer", "--force")
     assert "drift" not in result.stderr
     assert (pinned / "dvc.lock").read_bytes() == before
@@ -50,8 +50,8 @@ def test_a_run_that_gives_the_same_bytes_leaves_the_pins(pinned: Path) -> None:
     assert {"clevrer-logs", "clevrer-answers", "clevrer-scores"} <= ran
     assert not {*ran, "data.dvc"} & set(changed)
     assert changed["code"] == ["always changed"], "DVC asks which code changed before it looks at the stages"
-    for made in ("artifacts", "data"):
-        shutil.rmtree(pinned / made)
+    for folder in ("artifacts", "data"):
+        shutil.rmtree(pinned / folder)
     result = invoke("verify", "--no-recompute", code=1)
     assert "is not there" in result.stderr
 
@@ -62,7 +62,7 @@ def test_rows_stand_a_few_scenes_in_a_line_and_a_line_of_one_scene_is_still_read
     scenes = len({row.scene for row in rows.values()})
     assert len(pinned.read_bytes().splitlines()) <= scenes / 4
     assert encode_rows(rows) == pinned.read_bytes()
-    before = [encode_rows({row.name: row for row in of}) for _, of in groupby(rows.values(), by_scene)]
+    before = [encode_rows({row.name: row for row in own}) for _, own in groupby(rows.values(), by_scene)]
     assert len(before) == scenes
     assert decode_rows(b"".join(before)) == rows
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
     digests: list[str] = []
     for text in ("first", "other", "first"):
         path.write_text(text, "utf-8")
-        time.sleep(0.1)  # beyond what two changes of a file may hide in
+        time.sleep(0.1)  # longer than the resolution of a file's times
         digests += [
             digest for _ in range(2) for digest in fingerprint(STAGES, stage, workspace).outs.values()
         ]
@@ -87,7 +87,7 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
     assert digests == [first, first, other, other, first, first]
 
 
-def test_a_checkout_that_turns_line_feeds_into_others_leaves_ours(tmp_path: Path) -> None:
+def test_a_checkout_that_converts_line_feeds_leaves_these_files(tmp_path: Path) -> None:
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     origin.mkdir()
     for name in (".gitattributes", "params.yaml", "pins/accepted.jsonl"):

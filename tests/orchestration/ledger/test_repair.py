@@ -1,4 +1,4 @@
-"""Damaged results come back, and pins that cannot be read are not taken for none."""
+"""Damaged results come back, and pins that cannot be read do not count as missing."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from commands import invoke, told
+from commands import invoke, output_of
 from shared_project import run
 
 ROWS = "artifacts/sample/babi/answers.jsonl"
 NUMBERS = "artifacts/sample/tables"
 
 
-def place_in_cache(project: Path, data: bytes) -> Path:
-    """The file of DVC's cache that some bytes would be."""
+def path_in_cache(project: Path, data: bytes) -> Path:
+    """The path of some bytes in DVC's cache."""
     name = hashlib.md5(data, usedforsecurity=False).hexdigest()
     cached = project / ".dvc/cache/files/md5" / name[:2] / name[2:]
     cached.parent.mkdir(parents=True)
@@ -22,15 +22,15 @@ def place_in_cache(project: Path, data: bytes) -> Path:
 
 
 @pytest.mark.long
-def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
+def test_a_damaged_result_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
     before = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
     rows = (reproduced / ROWS).read_bytes()
-    place_in_cache(reproduced, rows).write_bytes(rows)
+    path_in_cache(reproduced, rows).write_bytes(rows)
     (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
     for table in (reproduced / NUMBERS).glob("clevrer.*"):
         table.unlink()
     invoke("verify", "--no-recompute", code=1)
-    output = told("verify", "--no-recompute", "--repair")
+    output = output_of("verify", "--no-recompute", "--repair")
     assert f"{ROWS}: its pinned bytes are back" in output
     assert "tables/clevrer: computed again" in output
     assert (reproduced / ROWS).read_bytes() == rows
@@ -38,13 +38,13 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
 
 
 @pytest.mark.long
-def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
+def test_a_damaged_cache_is_not_used(reproduced: Path) -> None:
     from orchestration.ledger.verification import repair
     from orchestration.project import open_workspace
     from orchestration.stages.graph import STAGES
 
     rows = (reproduced / ROWS).read_bytes()
-    place_in_cache(reproduced, rows).write_bytes(rows.replace(b"true", b"tru3", 1))
+    path_in_cache(reproduced, rows).write_bytes(rows.replace(b"true", b"tru3", 1))
     (reproduced / ROWS).write_bytes(b"lost\n")
     computed: list[str] = []
     done = repair(open_workspace(), STAGES, computed.extend)
@@ -52,12 +52,12 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     assert "babi/answers" in computed
 
 
-def test_pins_of_an_earlier_form_are_not_taken_for_none(reproduced: Path) -> None:
+def test_pins_of_an_earlier_form_do_not_count_as_missing(reproduced: Path) -> None:
     run(reproduced, "git", "init", "--quiet")
     (reproduced / ".gitignore").write_text("/data/\n/artifacts/\n/storage/\n/.dagster/\n/.dvc/\n", "utf-8")
     pins = (reproduced / "pins/sample.json").rename(reproduced / "pins/aside")
     run(reproduced, "git", "add", "--all")
     run(reproduced, "git", "commit", "--quiet", "--message", "An earlier form")
     pins.rename(reproduced / "pins/sample.json")
-    output = told("verify", "--no-recompute", "--since", "HEAD", code=1)
+    output = output_of("verify", "--no-recompute", "--since", "HEAD", code=1)
     assert "have an earlier form" in output

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import invoke, told
+from commands import invoke, output_of
 from projects import ROOT
 from shared_project import run
 
@@ -58,14 +58,14 @@ def test_a_damaged_record_is_named_before_a_run_and_never_sealed(
         whole = (reproduced / name).read_bytes()
         damage(reproduced / name)
         before = {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")}
-        output = told("reproduce", "--only", "babi", "--force", code=1)
+        output = output_of("reproduce", "--only", "babi", "--force", code=1)
         assert f"{reproduced / name}: " in output, message
         assert message in output, name
         assert "more files" not in output, name
         assert "every result as pinned" not in output, name
         invoke("accept", "why", code=1)
         assert {path: path.read_bytes() for path in reproduced.glob("pins/**/*.json*")} == before
-        assert name in told("verify", "--no-recompute", code=1)
+        assert name in output_of("verify", "--no-recompute", code=1)
         (reproduced / name).write_bytes(whole)
 
 
@@ -75,7 +75,7 @@ def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reprod
     invoke("accept", "first")
     after = (reproduced / ACCEPTED).read_bytes()
     (reproduced / PINS).write_bytes(before)
-    assert ACCEPTED in told("verify", "--no-recompute", code=1)
+    assert ACCEPTED in output_of("verify", "--no-recompute", code=1)
     invoke("accept", "again")
     assert (reproduced / ACCEPTED).read_bytes().startswith(after)
     invoke("verify", "--no-recompute")
@@ -83,14 +83,14 @@ def test_an_interrupted_acceptance_is_repeated_though_its_seal_is_missing(reprod
 
 @pytest.mark.long
 def test_a_profile_without_pins_says_that_nothing_was_compared(reproduced: Path) -> None:
-    assert told("reproduce", "--only", "babi", "--force").endswith("; every result as pinned.\n")
+    assert output_of("reproduce", "--only", "babi", "--force").endswith("; every result as pinned.\n")
     for gone in ("pins", "artifacts/sample/.ledger", ".dvc"):
         shutil.rmtree(reproduced / gone)
     for gone in ("dvc.lock", "dvc.yaml"):
         (reproduced / gone).unlink()
-    assert "nothing pinned to compare with in profile sample\n" in told("verify", "--no-recompute")
-    assert told("reproduce", "--only", "babi").endswith("; nothing pinned to compare with.\n")
-    assert told("reproduce", "--only", "babi").endswith("; every result as pinned.\n")
+    assert "nothing pinned to compare with in profile sample\n" in output_of("verify", "--no-recompute")
+    assert output_of("reproduce", "--only", "babi").endswith("; nothing pinned to compare with.\n")
+    assert output_of("reproduce", "--only", "babi").endswith("; every result as pinned.\n")
 
 
 def test_the_damaged_pins_of_another_profile_are_named_before_their_numbers_are_shown(
@@ -103,10 +103,10 @@ def test_the_damaged_pins_of_another_profile_are_named_before_their_numbers_are_
     for name in ("pins/real.json", "pins/real/babi.answers.jsonl", "pins/real.accepted.jsonl"):
         whole = (reproduced / name).read_bytes()
         flipped(reproduced / name)
-        assert name in told("verify", "--no-recompute", code=1)
-        assert name in told("reproduce", "--only", "babi", "--force", code=1)
+        assert name in output_of("verify", "--no-recompute", code=1)
+        assert name in output_of("reproduce", "--only", "babi", "--force", code=1)
         (reproduced / name).write_bytes(whole)
     (reproduced / "pins/claims.json").write_text("{", "utf-8")
-    output = told("reproduce", "--only", "babi", "--force", code=1)
+    output = output_of("reproduce", "--only", "babi", "--force", code=1)
     assert "pins/claims.json: is damaged" in output
     assert "more files" not in output, "the verdicts belong to no profile"

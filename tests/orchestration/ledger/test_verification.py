@@ -27,7 +27,7 @@ from substrate.base.files import sha256
 QUESTIONS = "data/sample/clevrer/questions.json"
 
 
-def setting(root: Path, old: str, new: str) -> None:
+def change_parameter(root: Path, old: str, new: str) -> None:
     path = root / "params.yaml"
     text = path.read_text("utf-8")
     assert old in text
@@ -35,7 +35,7 @@ def setting(root: Path, old: str, new: str) -> None:
 
 
 def change_gold(root: Path) -> tuple[int, int, str]:
-    """Another gold answer for one descriptive question: its scene, its number and the old one."""
+    """Change the gold of one descriptive question; return its scene, its number and the old gold."""
     scenes = json.loads((root / QUESTIONS).read_bytes())
     scene = scenes[1]
     question = next(q for q in scene["questions"] if q["question_type"] == "descriptive")
@@ -50,7 +50,7 @@ def forge_a_row(root: Path) -> None:
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
 
 
-def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> None:
+def test_pinned_results_verify_and_their_pins_are_small_enough_for_git(reproduced: Path) -> None:
     workspace = open_workspace()
     gone = read_records(workspace)["gqa/scores"]
     with changing(ledger_of(workspace)) as manifest:  # of a stage that an earlier version had
@@ -67,7 +67,7 @@ def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> 
 def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduced: Path) -> None:
     shutil.rmtree(reproduced / "artifacts")
     scene, question, old = change_gold(reproduced)
-    setting(reproduced, "infer_properties: false", "infer_properties: true")
+    change_parameter(reproduced, "infer_properties: false", "infer_properties: true")
     text = printed("verify", code=1)
     # The label: its file, its row, its number and its cell.
     assert "clevrer/dataset: data/sample/clevrer/questions.json: " in text
@@ -92,8 +92,8 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     assert not [line for line in text.splitlines() if line.startswith(("babi/", "gqa/", "provenance/"))]
 
 
-def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path) -> None:
-    setting(reproduced, "\nseed: 20", "\nseed: 21")
+def test_reproduce_stops_at_changed_data_and_names_the_change(reproduced: Path) -> None:
+    change_parameter(reproduced, "\nseed: 20", "\nseed: 21")
     result = invoke("reproduce", "--only", "clevrer", code=1)
     assert "data/sample/clevrer is modified against its pin" in result.stderr
     assert re.search(r"\d files? differs?: ", result.stderr)
@@ -107,7 +107,7 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
     run(reproduced, "git", "add", "pins", "params.yaml")
     run(reproduced, "git", "commit", "--quiet", "-m", "pinned")
     before = read_pins(reproduced, "sample")
-    setting(reproduced, "infer_properties: false", "infer_properties: true")
+    change_parameter(reproduced, "infer_properties: false", "infer_properties: true")
     assert "is modified against its pin" in invoke("reproduce", "--only", "comphy", code=None).stderr
     after = read_pins(reproduced, "sample")
     drifted = ("comphy/logs", "comphy/answers", "comphy/scores", "tables/transfer")
@@ -136,8 +136,9 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
     rows = reproduced / "artifacts/sample/babi/answers.jsonl"
     first, _, rest = rows.read_bytes().partition(b"\n")
     row = json.loads(first)
-    said = f'"predicted": "{row["predicted"]}"'.encode()
-    wrong = first.replace(said, b'"predicted": "elsewhere"').replace(b'"correct": true', b'"correct": false')
+    answer = f'"predicted": "{row["predicted"]}"'.encode()
+    wrong = first.replace(answer, b'"predicted": "elsewhere"')
+    wrong = wrong.replace(b'"correct": true', b'"correct": false')
     rows.write_bytes(wrong + b"\n" + rest)
     old = read_pins(reproduced, "sample")
     new = measure(open_workspace(), STAGES, [STAGES["babi/answers"], STAGES["babi/logs"]])
@@ -189,8 +190,8 @@ def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) 
 def test_a_row_that_was_forged_with_its_record_its_seal_and_its_pin_is_named(
     reproduced: Path, tmp_path: Path
 ) -> None:
-    kept, name = tmp_path / "kept", "artifacts/sample/gqa/answers.jsonl"
-    shutil.copytree(reproduced / "artifacts", kept / "artifacts")
+    unforged, name = tmp_path / "unforged", "artifacts/sample/gqa/answers.jsonl"
+    shutil.copytree(reproduced / "artifacts", unforged / "artifacts")
     rows, workspace = reproduced / name, open_workspace()
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
     with changing(ledger_of(workspace)) as manifest:
@@ -199,12 +200,12 @@ def test_a_row_that_was_forged_with_its_record_its_seal_and_its_pin_is_named(
     write_pins(workspace, {"gqa/answers": measure(workspace, STAGES)["gqa/answers"]})
 
     def computed(_: list[str], __: str, folder: Path) -> None:
-        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        shutil.copytree(unforged, folder, dirs_exist_ok=True)
 
     report = verify_profile(workspace, STAGES, recompute=computed)
-    said = [str(difference) for difference in report.differences]
-    assert any(line.startswith("gqa/answers: scene 0, question") for line in said), said
-    assert any(line.endswith("(here -> recomputed)") for line in said), said
+    lines = [str(difference) for difference in report.differences]
+    assert any(line.startswith("gqa/answers: scene 0, question") for line in lines), lines
+    assert any(line.endswith("(here -> recomputed)") for line in lines), lines
 
 
 def test_a_commit_that_is_not_there_is_refused(reproduced: Path) -> None:

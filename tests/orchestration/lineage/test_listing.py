@@ -103,8 +103,8 @@ def test_a_models_number_names_the_model_that_answered_here(project: Path) -> No
     folder = project / "data/sample/twin_direct"
     folder.mkdir(parents=True)
     by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
-    told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
-    (folder / TOLD).write_bytes(msgspec.json.encode(told))
+    costs = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    (folder / TOLD).write_bytes(msgspec.json.encode(costs))
     entries = listed()
     assert entries["twin_direct/joint"]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"
     assert entries[JOINT]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"
@@ -130,7 +130,7 @@ def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(projec
     assert trace("5,882")["number"]["name"] == "comphy/factual/per_question/n"
 
 
-def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
+def test_trace_takes_every_cell_of_a_table(reproduced: Path) -> None:
     assert trace("explanatory per-question")["trace"]["number"] == "clevrer/explanatory/per_question"
     refused = invoke("trace", "12.3456", code=1)
     assert "no number is named '12.3456'" in refused.stderr
@@ -167,7 +167,7 @@ def test_a_derived_number_walks_down_through_the_counts_it_is_made_of(
     assert "answers.jsonl" in text
 
 
-def test_a_figure_hits_what_was_measured_to_the_digits_that_tables_print(project: Path) -> None:
+def test_a_figure_finds_a_measured_number_by_the_digits_that_tables_print(project: Path) -> None:
     write_scores(project, "official", "validation")
     path = project / "artifacts/sample/scores" / score_file("clevrer/predictive/per_question")
     path.write_bytes(msgspec.json.encode(score("clevrer/predictive/per_question", 176, 373, "generated")))

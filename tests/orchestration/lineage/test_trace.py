@@ -5,6 +5,7 @@ triples.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ def test_every_cell_of_every_table_is_one_of_a_number(reproduced: Path) -> None:
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.md")):
         head, _, *rows = [line for line in path.read_text("utf-8").splitlines() if line.startswith("|")]
         heads, *texts = ([cell.strip() for cell in line.strip("|").split("|")] for line in (head, *rows))
-        # By who always says the same a number is judged; that is no number of ours.
+        # A row of a constant answer, with which a number is compared, has no number of its own.
         for row in (row for row in texts if ", always " not in row[0]):
             for column, text in zip(heads[1:], row[1:], strict=True):
                 assert not text or (path.relative_to(reproduced).as_posix(), row[0], column, text) in cells
@@ -176,9 +177,9 @@ def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
         answer = trace_answer(lineage, number, f"{row.subset}/{row.scene}/{row.question}")
         steps = [step for part in answer.explained["parts"] for step in part["steps"]]
         pieces = [piece for step in steps for piece in step["evidence"] if not piece["log"]]
-        told = {(piece["tick"], piece["op"], piece["triple"]) for piece in pieces}
+        explained = {(piece["tick"], piece["op"], piece["triple"]) for piece in pieces}
         traced = {(piece.tick, piece.op, piece.triple) for piece in answer.evidence}
-        assert traced == told, answer.name
+        assert traced == explained, answer.name
         of, _, name = answer.log_name.partition("/")
         log = lineage.workspace.logs(of).read(name)
         for piece in answer.evidence:
@@ -211,7 +212,7 @@ def test_a_row_that_was_edited_is_found_by_the_trace_and_by_computing_it_again(r
     assert any("its rows say" in problem for problem in problems)
 
 
-def test_changed_settings_and_missing_runs_are_said(reproduced: Path) -> None:
+def test_changed_settings_and_missing_runs_are_named(reproduced: Path) -> None:
     path = reproduced / "params.yaml"
     path.write_text(path.read_text("utf-8").replace("method: partner", "method: duality", 1), "utf-8")
     steps = {step["stage"]: step for step in trace(DESCRIPTIVE)["trace"]["steps"]}
@@ -221,8 +222,6 @@ def test_changed_settings_and_missing_runs_are_said(reproduced: Path) -> None:
 
 
 def test_a_clone_with_pulled_artifacts_has_the_records_of_the_pins(reproduced: Path) -> None:
-    import shutil
-
     shutil.rmtree(reproduced / "artifacts/sample/.ledger")
     way = trace(DESCRIPTIVE)["trace"]
     assert way["problems"] == []

@@ -88,7 +88,7 @@ def test_a_picture_goes_as_a_data_url() -> None:
         (["500", "off", "hang up"], [1.0, 4.0]),
     ],
 )
-def test_what_may_pass_is_tried_again_after_a_wait_that_holds_no_chance(
+def test_a_passing_fault_is_tried_again_after_a_wait_without_randomness(
     faults: list[str], slept: list[float], time: FakeTime
 ) -> None:
     with model_server(some_answer, *faults) as server:
@@ -118,15 +118,15 @@ def test_tries_are_bounded_and_the_error_names_neither_address_nor_key(fault: st
     ):
         client(server, read=0.1 if fault == "slow" else 5.0, attempts=3).complete(question())
     assert len(server.bodies) == 3
-    hidden(server, str(caught.value))
+    assert_hidden(server, str(caught.value))
 
 
-def test_no_server_at_all_is_said_without_its_address() -> None:
+def test_a_server_that_is_not_there_is_named_without_its_address() -> None:
     with model_server(some_answer) as server:
         pass
     with pytest.raises(ModelError, match="connection was lost or refused") as caught:
         client(server, attempts=2).complete(question())
-    hidden(server, str(caught.value))
+    assert_hidden(server, str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_a_refusal_is_not_tried_again_and_what_the_server_echoes_is_hidden(
         client(server).complete(question())
     assert hint in str(caught.value)
     assert time.slept == []
-    hidden(server, str(caught.value) + caplog.text)
+    assert_hidden(server, str(caught.value) + caplog.text)
 
 
-def hidden(server: ModelServer, text: str) -> None:
+def assert_hidden(server: ModelServer, text: str) -> None:
     assert KEY not in text
     assert str(server.server_address[1]) not in text
 
@@ -172,7 +172,7 @@ def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
     assert len(server.bodies) == 3
 
 
-def test_a_server_that_refuses_a_schema_is_told_it_in_words_from_then_on() -> None:
+def test_a_server_that_refuses_a_schema_gets_it_in_words_from_then_on() -> None:
     with model_server(lambda _: 'Well: {"answer": "yes"}', formats=("text",)) as server:
         model = client(server)
         assert [model.complete(question(str(number))).format for number in range(3)] == ["text"] * 3

@@ -19,11 +19,12 @@ from substrate.domains.rows import Row
 from substrate.domains.smallville.experiment import village_twin
 
 SVG = "{http://www.w3.org/2000/svg}"
+# The most that a character of the figures' font is wide, in units of the drawing.
 CHARACTER = 0.61 * 11
 
 
 def both(replies: bool) -> AskedOfBoth:
-    """A specification whose arms answer apart, and a model that says yes to each."""
+    """A specification whose arms have different answers, and a model that says yes to each."""
     graded = next(spec for spec in twin_specs() if (spec.gold.a, spec.gold.b) == ("yes", "no"))
     record, gold = msgspec.json.encode(graded), msgspec.json.encode(graded.gold)
     case = Case(graded.spec, "", record, gold)
@@ -100,7 +101,7 @@ def test_a_fork_shows_the_deltas_of_each_arm_alone() -> None:
     assert lines[b + 1].startswith("  6 − John Lin knows")
 
 
-def test_both_are_shown_on_one_question_with_what_each_rests_on() -> None:
+def test_substrate_and_model_are_shown_on_one_question_with_prompt_and_steps() -> None:
     asked_of_both = both(True)
     lines = words(parametric(asked_of_both))
     assert "Parametric: a-model" in lines

@@ -1,4 +1,4 @@
-"""A difference stands only between like and like, and every rendering says the same."""
+"""A difference is printed only between numbers on the same data, and every rendering says the same."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def tables(at: Workspace, kind: Kind, split: str, share: float = 1.0) -> list[Ta
 
 
 def of_difference(table: Table) -> set[str]:
-    """The columns of differences to what is published."""
+    """The cells in the columns of differences to published figures."""
     columns = [i for i, head in enumerate(table.heads) if "minus" in head or head.startswith("gap")]
     assert columns
     return {cell for row in table.rows for i in columns for cell in row[i].split("; ") if row[i]}
@@ -97,12 +97,12 @@ def test_a_difference_is_made_on_the_split_that_both_were_measured_on(tmp_path: 
     assert "not compared: split not named there" in " ".join(of_difference(transfer)), "ComPhy"
     assert "not compared: split test there" in " ".join(of_difference(transfer)), "PCR, and bAbI"
     assert any("pp" in cell for cell in of_difference(ablations))
-    says = "official validation split" if kind == "official" else "official files of the user"
-    assert says in first.caption
+    source = "official validation split" if kind == "official" else "official files of the user"
+    assert source in first.caption
     assert ("sha256 0123456789ab" in first.caption) == (kind == "local")
 
 
-def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_read(tmp_path: Path) -> None:
+def test_published_figures_are_in_columns_of_their_own_marked_with_the_input(tmp_path: Path) -> None:
     first, transfer, _ = tables(workspace(tmp_path, "sample", "generated"), "generated", "generated")
     assert {"paper's n", "paper (annotations)", "NS-DR (pixels)", "ALOE (pixels)"} <= set(first.heads)
     row = dict(zip(first.heads, first.rows[0], strict=True))
@@ -117,7 +117,7 @@ def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_rea
     assert controlled["others"] == "51.00 % Llama-3.1-8B (event log as text)"
     for table in (first, transfer):
         assert "a rival that reads pixels must perceive the scene" in table.caption
-    # It is CLEVRER's questions that NS-DR's executor was given.
+    # NS-DR's executor was given questions of CLEVRER alone.
     assert "answers 564 of 564" in first.caption
     assert "answers 564 of 564" not in transfer.caption
 
@@ -147,6 +147,6 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
     scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
     row, *_ = scores["preview"].records
     assert row.data["data"] == "generated"
-    published, *_ = scores["published"].records
-    assert published.data["number"] == row.data["number"]
-    assert "paper (annotations) 97.99 %, not compared: generated data" in published.data["published"]
+    printed, *_ = scores["published"].records
+    assert printed.data["number"] == row.data["number"]
+    assert "paper (annotations) 97.99 %, not compared: generated data" in printed.data["published"]

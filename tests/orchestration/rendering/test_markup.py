@@ -1,4 +1,4 @@
-"""Names are text: markup in the name of a model, a file or a system is shown, never obeyed."""
+"""Names are text: markup in the name of a model, a file or a system is shown, never interpreted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from research.exporters.prov import write_prov
 NAME = '<script>alert("1")</script>|<img src=x onerror=y>'
 
 
-def test_a_name_in_a_table() -> None:
+def test_a_name_in_a_table_is_no_tag_and_ends_no_cell() -> None:
     table = Table(f"caption {NAME}", ["metric", NAME], [[NAME, "1"]])
     for suffix in FORMATS:
         text = table.render(suffix)
@@ -30,7 +30,7 @@ def test_a_name_in_a_table() -> None:
     assert json.loads(table.render("json"))["rows"] == [[NAME, "1"]]
 
 
-def test_a_name_in_a_table_is_no_link_no_end_of_a_cell_and_no_order_to_tex() -> None:
+def test_a_name_in_a_table_is_no_link_no_end_of_a_cell_and_no_command_of_tex() -> None:
     table = Table(r"caption \input{x} $", ["metric", "n"], [["[x](javascript:y)", "1"], ["a\\|b\r\n", "1"]])
     text = table.render("md")
     assert "](" not in text
@@ -38,7 +38,7 @@ def test_a_name_in_a_table_is_no_link_no_end_of_a_cell_and_no_order_to_tex() -> 
     assert r"\caption{caption \textbackslash{}input\{x\} \$}" in table.render("tex")
 
 
-def test_names_with_markup_in_report_and_previews(reproduced: Path, tmp_path: Path) -> None:
+def test_names_with_markup_are_escaped_in_report_and_previews(reproduced: Path, tmp_path: Path) -> None:
     workspace = open_workspace()
     for path in (workspace.artifacts / "tables").glob("*.json"):
         record = json.loads(path.read_bytes())

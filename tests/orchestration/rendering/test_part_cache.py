@@ -13,10 +13,10 @@ Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
 
 @pytest.fixture
 def make() -> Make:
-    """Makers of a page, and the texts that were made with them."""
+    """The texts that were written so far, and a function that gives the writer of a text."""
     made = list[str]()
 
-    def of(text: str) -> Callable[[Path], object]:
+    def writer_of(text: str) -> Callable[[Path], object]:
         def write(folder: Path) -> object:
             made.append(text)
             (folder / "answers").mkdir()
@@ -25,33 +25,33 @@ def make() -> Make:
 
         return write
 
-    return made, of
+    return made, writer_of
 
 
-def test_a_part_is_made_once_for_what_it_shows(tmp_path: Path, make: Make) -> None:
-    made, of = make
+def test_a_part_is_made_once_for_the_same_inputs(tmp_path: Path, make: Make) -> None:
+    made, writer_of = make
     cache = PartCache(tmp_path, ablation_curve)
     for name in ("first", "second"):
         out = tmp_path / name
         (out / "answers").mkdir(parents=True)
-        assert cache.part(["gqa", 30], of("text"), out) == [{"rows": 4}, [1, 2]]
+        assert cache.part(["gqa", 30], writer_of("text"), out) == [{"rows": 4}, [1, 2]]
         assert (out / "answers/page.html").read_text("utf-8") == "text"
     assert made == ["text"]
-    cache.part(["gqa", 29], of("other"), tmp_path / "third")
+    cache.part(["gqa", 29], writer_of("other"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "other"
-    PartCache(tmp_path, Curve).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
+    PartCache(tmp_path, Curve).part(["gqa", 30], writer_of("by other code"), tmp_path / "fourth")
     assert made == ["text", "other", "by other code"]
 
 
 @pytest.mark.parametrize("damaged", ["pages/answers/page.html", "said.json"])
 def test_a_damaged_part_is_made_anew(tmp_path: Path, make: Make, damaged: str) -> None:
-    made, of = make
+    made, writer_of = make
     cache = PartCache(tmp_path, ablation_curve)
-    cache.part("gqa", of("text"), tmp_path / "first")
+    cache.part("gqa", writer_of("text"), tmp_path / "first")
     (place,) = (tmp_path / SHOWN).iterdir()
     (place / damaged).unlink()
     (place / damaged).write_text("torn", "utf-8")
-    cache.part("gqa", of("text"), tmp_path / "second")
-    cache.part("gqa", of("text"), tmp_path / "third")
+    cache.part("gqa", writer_of("text"), tmp_path / "second")
+    cache.part("gqa", writer_of("text"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "text"
     assert made == ["text", "text"]

@@ -1,4 +1,4 @@
-"""The report's pictures: how each event stands to an answer, and where two arms part."""
+"""The report's timelines: how each event is related to an answer, and where two arms differ."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ def picture(program: list[str], choice: list[str]) -> Timeline:
 
 
 def marks(*states: str) -> set[tuple[int | None, str, str]]:
-    """The marks of the scene's events, which stand so."""
+    """The marks of the scene's four events, in these states."""
     return {*zip((5, 10, 20, 50), (*["Collision"] * 3, "Exit"), states, strict=True)}
 
 
-def test_what_a_removed_object_takes_along_is_struck_out() -> None:
+def test_a_removed_object_and_the_events_lost_with_it_are_marked() -> None:
     program = ["all_events", "objects", "red", "filter_color", "unique", "get_counterfact", "belong_to"]
     timeline = picture(program, CHOICE)
     assert [lane.removed for lane in timeline.lanes] == [True, False, False, False]
     assert {(mark.tick, mark.kind, mark.state) for mark in timeline.marks} == marks("", *["lost"] * 3)
 
 
-def test_ancestors_and_the_event_they_lead_to_stand_out() -> None:
+def test_ancestors_and_the_event_they_lead_to_are_marked() -> None:
     target = ["events", "objects", "blue", "filter_color", "unique", "filter_out", "unique"]
     timeline = picture(
         ["events", *target, "filter_ancestor", "belong_to"],
         ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique"],
     )
-    stand = marks(*["ancestor"] * 3, "focus")
-    assert {(mark.tick, mark.kind, mark.state) for mark in timeline.marks} == stand
+    expected = marks(*["ancestor"] * 3, "focus")
+    assert {(mark.tick, mark.kind, mark.state) for mark in timeline.marks} == expected
 
 
 def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
@@ -73,13 +73,13 @@ def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
     }
     assert twin.differing == 3
     party = "knows there is a party at Hobbs Cafe on Valentine's Day"
-    held = {fact.removesuffix(f" {party}"): spans for fact, *spans in twin.facts if fact.endswith(party)}
-    assert held["John Lin"] == [[(2, None)], [(2, 6)]], "he forgets it in arm B alone"
-    assert held["Sam Moore"] == [[(8, None)], []]
+    knowing = {fact.removesuffix(f" {party}"): spans for fact, *spans in twin.facts if fact.endswith(party)}
+    assert knowing["John Lin"] == [[(2, None)], [(2, 6)]], "he forgets it in arm B alone"
+    assert knowing["Sam Moore"] == [[(8, None)], []]
     assert all(bool(tick.prefix) == (tick.tick < twin.branch) for tick in twin.ticks)
 
 
-def test_an_arm_has_a_lane_for_who_takes_part_and_shows_what_the_answer_rests_on() -> None:
+def test_an_arm_has_a_lane_for_each_participant_and_marks_the_event_behind_the_answer() -> None:
     tbox, log = unfolded("village", until=4)
     first = occurrences(log, tbox)[0]
     timeline = arm_timeline(tbox, log, [first.position])

@@ -1,4 +1,4 @@
-"""The report: a folder that stands by itself, shows every number and answer, the same bytes each time."""
+"""The report: a self-contained folder that shows every number and answer, the same bytes each time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from commands import python
 from projects import pages
 
-from orchestration.ledger import dvc as pins
+from orchestration.ledger import dvc
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import read_records
 from orchestration.lineage.explain import answered
@@ -89,7 +89,7 @@ def listed(report: Path, benchmark: str) -> list[list[Any]]:
 
 
 def explained(report: Path, benchmark: str) -> dict[str, str]:
-    """The explanations that a benchmark's page opens, by what it calls the rows."""
+    """The explanations that a benchmark's page opens, by the names of its rows."""
     explanations: dict[str, str] = {}
     for number, shard in enumerate(shards(report, benchmark, "why")):
         text = shard.read_text("utf-8").rstrip().removesuffix(")")
@@ -97,19 +97,19 @@ def explained(report: Path, benchmark: str) -> dict[str, str]:
     return explanations
 
 
-def test_a_run_ends_in_a_folder_that_stands_by_itself(
+def test_a_run_ends_in_a_self_contained_folder(
     reproduced: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     report = reproduced / REPORT
-    pages = sorted(report.rglob("*.html"))
-    assert len(pages) > 50
-    for path in pages:
+    paths = sorted(report.rglob("*.html"))
+    assert len(paths) > 50
+    for path in paths:
         text = path.read_text("utf-8")
         page = Page(text)
         assert text.startswith("<!doctype html>")
         assert [name for name, times in Counter(page.ids).items() if times > 1] == []
         away = [link for link in (*page.links, *page.loads) if re.match(r"\w+:(?!,)|//", link)]
-        assert not away, "nothing is of another place"
+        assert not away, "nothing is outside the folder"
         assert len(text.encode()) < 1_000_000
     for path in filter(Path.is_file, report.rglob("*")):
         text = path.read_text("utf-8")
@@ -146,7 +146,7 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
     assert benchmarks >= {"clevrer", "comphy", "gqa", "babi", "ablations"}
     assert len({number_page(score.name) for score in scores}) == len(scores)
     for score in scores:
-        # It stands in a table, and where it was measured in the forest plot.
+        # It is in a table, and, if it was measured, in the forest plot.
         assert links[number_page(score.name)] >= (2 if score.n else 1), score.name
         words = words_of(reproduced / REPORT / number_page(score.name))
         assert f"{label(score.name)}: {percent(score)} {score.name}" in words
@@ -182,8 +182,8 @@ def test_every_answer_is_listed_with_its_question_and_the_wrong_ones_with_their_
     for benchmark in ("clevrer", "comphy", "babi", "gqa", "ablations", "twin"):
         answers = (reproduced / "artifacts/sample" / benchmark / "answers.jsonl").read_bytes().splitlines()
         rows, entries = [decode(line) for line in answers], listed(report, benchmark)
-        told = [(scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in entries]
-        assert [(str(row.scene), row.correct is not False) for row in rows] == told
+        shown = [(scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in entries]
+        assert [(str(row.scene), row.correct is not False) for row in rows] == shown
         assert all(text for _, _, _, text, *_ in entries), f"each question of {benchmark} is in words"
         why = explained(report, benchmark)
         names = [
@@ -221,7 +221,7 @@ def test_a_page_names_the_answers_that_are_not_right(reproduced: Path) -> None:
     assert "../answers/ablations.html?subset=counterfactual.printed&result=wrong" in page.links
 
 
-def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path, tmp_path: Path) -> None:
+def test_numbers_that_were_not_measured_are_named_and_not_drawn(reproduced: Path, tmp_path: Path) -> None:
     artifacts = reproduced / "artifacts/sample"
     files = list((artifacts / "scores").glob("*.json"))
     nothing = {"n": 0, "correct": 0, "accuracy": None, "wilson": None}
@@ -263,4 +263,4 @@ def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
     tables = {stage.name for stage in STAGES.values() if any(out.endswith(".md") for out in stage.outs)}
     assert tables | {name for name in needs if name.endswith("/scores")} <= needed
     # The page names code versions: pinned, each change of code would be drift.
-    assert "report-html" not in pins.render_dvc_yaml(STAGES)
+    assert "report-html" not in dvc.render_dvc_yaml(STAGES)

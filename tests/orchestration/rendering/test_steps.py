@@ -12,7 +12,7 @@ from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, 
 
 
 class _Reader(HTMLParser):
-    """The tags of a fragment, and what is written between them."""
+    """The tags of a fragment, and the text between them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def test_a_page_shows_the_steps_and_escapes_what_they_say() -> None:
     page = _Reader(str(macros.steps(Explanation("?", "no", parts, {"": log}, {"urn:v:": ":"}))))
     assert page.open == []
     assert page.tags.count("details") == page.tags.count("table") == 2
-    said = ("choice 0, is <b> it: yes, in 1 step", ":ann", ':in "room <2>"', "in 2 steps", "Ground: sure")
-    for words in said:
+    expected = ("choice 0, is <b> it: yes, in 1 step", ":ann", ':in "room <2>"', "in 2 steps", "Ground: sure")
+    for words in expected:
         assert words in page.words
     assert "b" not in page.tags

@@ -1,4 +1,4 @@
-"""The verdicts on the paper's claims: like with like, official data decide, and nobody types a verdict."""
+"""The verdicts on the paper's claims: computed by rules, and decided by official data alone."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ GLOBAL, A, B, C = (
 
 
 def measured(right: Sequence[bool], by: str = "") -> Measured:
-    """A number whose answers to as many questions are right or not."""
-    rows = {("0", str(at)): bool(of) for at, of in enumerate(right)}
-    each = [(int(of), 1) for of in rows.values()]
+    """A number with a question for each entry, answered right where the entry is true."""
+    rows = {("0", str(question)): bool(correct) for question, correct in enumerate(right)}
+    each = [(int(correct), 1) for correct in rows.values()]
     return Measured(sum(rows.values()), len(rows), "training", by, lambda: rows, lambda: rows, lambda: each)
 
 
@@ -67,22 +67,22 @@ def test_official_data_decide(
 ) -> None:
     for number in (A, B, C):  # as if an official file had motion
         monkeypatch.setitem(claims().official, number, number)
-    of = decided(name, official)
-    assert (of.verdict, says in of.measured) == (expected, True), of
-    assert of.direction is None
+    decision = decided(name, official)
+    assert (decision.verdict, says in decision.measured) == (expected, True), decision
+    assert decision.direction is None
     if name == "partner_over_duality" and expected == "undecided":
         other = {number.replace("ablations", "clevrer_validation"): share(4, 9) for number in official}
         assert decided(name, official | other).n == len(official[PARTNER]) + 9
-    assert of.data == ("none" if expected == "not measured" else "official")
+    assert decision.data == ("none" if expected == "not measured" else "official")
 
 
 def test_generated_data_give_a_direction_and_never_a_verdict() -> None:
     worlds = {number: share(50, 100) for claim in claims().claims.values() for number in claim.numbers}
     worlds |= {PARTNER: share(60, 100), C: share(20, 100)}
-    every = [decided(name, generated=worlds, by="Llama-3.1-8B") for name in claims().claims]
-    words = {of.name: of.verdict for of in every if of.relation in ("margin", "order")}
-    assert {*words.values()} == {"undecided", "not compared"}
-    directions = {of.name: of.direction for of in every}
+    decisions = [decided(name, generated=worlds, by="Llama-3.1-8B") for name in claims().claims]
+    verdicts = {each.verdict for each in decisions if each.relation in ("margin", "order")}
+    assert verdicts == {"undecided", "not compared"}
+    directions = {each.name: each.direction for each in decisions}
     assert directions["partner_over_duality"] == "as printed"
     assert directions["kinematics_order"] == "opposite"
     assert directions["duality_level"] == "as printed"
@@ -102,7 +102,7 @@ def test_another_model_measures_nothing_and_another_input_is_not_compared() -> N
     assert (alike.verdict, alike.on) == ("not measured", "no data for a number"), "both read text"
 
 
-def test_the_papers_own_figures_are_judged_apart() -> None:
+def test_the_papers_own_figures_have_a_verdict_of_their_own() -> None:
     printed = {name: decided(name).printed for name in claims().claims}
     # Wilson's interval of 73.10 % of 5,882 is [71.96, 74.22].
     assert [name for name, word in printed.items() if word == "inconsistent"] == ["comphy_level"]
@@ -110,15 +110,15 @@ def test_the_papers_own_figures_are_judged_apart() -> None:
     assert printed["duality_over_filmed"] is None, "the paper prints no figure of it"
 
 
-def test_a_judges_word_falls_with_its_evidence_and_the_same_bytes_with_one_byte() -> None:
+def test_a_judgement_ends_with_its_evidence_and_the_claim_of_same_bytes_with_one_byte() -> None:
     judged = claims().claims["duality_theorem"].statement
     assert judged
     same = verdict("duality_theorem", find({}), find({}), lambda _: judged.digest)
     assert (same.verdict, same.why) == ("repaired", judged.reason)
     assert decided("duality_theorem").verdict == "read again"
-    one, other = claims().claims["same_bytes"].numbers
-    assert decided("same_bytes", generated={one: share(3, 9), other: share(3, 9)}).verdict == "agrees"
-    assert decided("same_bytes", generated={one: share(3, 9), other: share(4, 9)}).verdict == "differs"
+    first, other = claims().claims["same_bytes"].numbers
+    assert decided("same_bytes", generated={first: share(3, 9), other: share(3, 9)}).verdict == "agrees"
+    assert decided("same_bytes", generated={first: share(3, 9), other: share(4, 9)}).verdict == "differs"
 
 
 @pytest.mark.parametrize("name", claims().claims)

@@ -1,4 +1,4 @@
-"""The substrate beside language models: what both were asked, who got it right, what Table 2 says."""
+"""The substrate beside language models: the questions that both were asked, their counts, and Table 2."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
     assert (pair.n, pair.difference, pair.newcombe, pair.mcnemar) == (0, None, None, None)
 
 
-def test_table_2_says_what_was_measured_beside_what_was_published(tmp_path: Path) -> None:
+def test_table_2_has_measured_figures_beside_published_ones(tmp_path: Path) -> None:
     comparison = Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28)
-    asked = {name: 1000 if name.endswith("per_arm") else 500 for name in BENCHMARKS["twin"].numbers}
-    scores = {name: score(name, n, n) for name, n in asked.items()}
+    counts = {name: 1000 if name.endswith("per_arm") else 500 for name in BENCHMARKS["twin"].numbers}
+    scores = {name: score(name, n, n) for name, n in counts.items()}
     scores |= {name: score(name, 406, 500) for name in BENCHMARKS["twin_direct"].numbers}
     scores |= {name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers}
     workspace = Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS))
@@ -92,14 +92,14 @@ def test_table_2_says_what_was_measured_beside_what_was_published(tmp_path: Path
         (workspace.artifacts / benchmark.name).mkdir(exist_ok=True)
         (workspace.artifacts / benchmark.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
     by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
-    told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    costs = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
     (workspace.data / "twin_direct").mkdir(parents=True)
-    write_json(workspace.data / "twin_direct" / TOLD, told, indent=1)
+    write_json(workspace.data / "twin_direct" / TOLD, costs, indent=1)
     declared = benchmarks[0].table[0]
     table = LAYOUTS[declared.layout](declared, benchmarks, scores, workspace)
-    here = table.heads.index("direct, Small")
-    assert table.heads[here + 1] == "Llama-3.1-8B direct (text), published"
-    direct = {row[0]: list(row[here : here + 2]) for row in table.rows}
+    column = table.heads.index("direct, Small")
+    assert table.heads[column + 1] == "Llama-3.1-8B direct (text), published"
+    direct = {row[0]: list(row[column : column + 2]) for row in table.rows}
     for row, cells in {
         "joint accuracy (A and B)": ["81.20 % [77.54, 84.38]", "81.20 % [77.54, 84.38]"],
         "joint: substrate minus this, measured here": ["+18.80 pp [15.53, 22.46]", ""],

@@ -1,4 +1,4 @@
-"""Every figure of the paper is a named number, or is said to be no result."""
+"""Every figure of the paper is a named number, or is listed as no result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_every_figure_of_the_paper_is_a_named_number_or_no_result(places: dict[s
     assert unexplained == []
 
 
-def test_every_figure_stands_where_it_is_said_to_stand(places: dict[str, str]) -> None:
+def test_every_figure_is_in_the_places_that_it_names(places: dict[str, str]) -> None:
     for figure in published().figures():
         assert figure.where, f"{figure.name} is in no place of the paper"
         for place in figure.where:
@@ -79,7 +79,7 @@ def test_every_passage_that_is_no_result_is_in_the_paper_and_has_a_reason(places
         assert reason, passage
 
 
-def test_every_size_stands_where_it_is_said_to_stand(places: dict[str, str]) -> None:
+def test_every_size_is_in_the_place_that_it_names(places: dict[str, str]) -> None:
     printed = [size for size in published().sizes if size.printed]
     assert len(printed) == 4
     for size in printed:
@@ -98,19 +98,19 @@ def test_a_printed_difference_is_that_of_the_two_printed_accuracies() -> None:
     assert checked == 18
 
 
-def test_a_figure_says_whose_it_is_what_that_system_reads_and_on_which_split() -> None:
+def test_a_figure_has_its_system_the_input_of_that_system_and_its_split() -> None:
     known = published()
 
-    def said(figure: Figure) -> tuple[str, str, str]:
+    def attributes(figure: Figure) -> tuple[str, str, str]:
         system = known.systems[figure.system]
         return system.title, system.sees, known.split(figure.number, figure.system)
 
     figures = {figure.name: figure for figure in known.figures()}
     of_two = ("NS-DR", "pixels", "validation (Rovai) or test (CausalVis)")
-    assert said(figures["clevrer/explanatory/per_question/ns_dr"]) == of_two
-    assert said(figures["comphy/factual/per_question/pcr"]) == ("PCR", "pixels", "test")
-    assert said(figures["controlled/descriptive/accuracy"])[1] == "event log as text"
+    assert attributes(figures["clevrer/explanatory/per_question/ns_dr"]) == of_two
+    assert attributes(figures["comphy/factual/per_question/pcr"]) == ("PCR", "pixels", "test")
+    assert attributes(figures["controlled/descriptive/accuracy"])[1] == "event log as text"
     assert figures["clevrer/explanatory/per_question"].system == PAPER
     for figure in figures.values():
-        assert all(said(figure)), figure.name
+        assert all(attributes(figure)), figure.name
         assert known.citation(figure), figure.name

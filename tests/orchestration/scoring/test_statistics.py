@@ -64,7 +64,7 @@ def test_newcombe_without_association_is_the_interval_for_independent_samples_of
 
 
 @given(PAIRS)
-def test_newcombe_turns_round_with_the_order_and_holds_the_difference(
+def test_newcombe_changes_sign_with_the_order_and_contains_the_difference(
     table: tuple[int, int, int, int],
 ) -> None:
     both, first, second, neither = table

@@ -1,4 +1,4 @@
-"""The best trivial method beside a number is counted on the number's own questions, as the number is."""
+"""The best trivial method beside a number is counted on the questions of that number, by its metric."""
 
 from __future__ import annotations
 

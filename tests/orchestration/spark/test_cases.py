@@ -19,11 +19,11 @@ WORLDS = {
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_what_tasks_write_is_what_one_process_writes(
+def test_tasks_write_the_bytes_of_one_process(
     name: str, make_project: Callable[..., Path], tmp_path: Path
 ) -> None:
     root = make_project(scenes=3)
-    # So many images that their order as texts is not that of numbers.
+    # With 23 images, the order of their names as texts differs from the order of their numbers.
     source, profile = WORLDS[name], WORLDS[name].profiles[0] if WORLDS[name].profiles else "sample"
     workspace = open_workspace(profile, (f"profiles.{profile}.gqa.scenes=23",))
     out = workspace.data / name

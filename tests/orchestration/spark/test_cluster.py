@@ -26,7 +26,7 @@ SMALL = (
     "spark.config={spark.executor.memory: 512m, spark.cores.max: 3,"
     f' spark.executor.extraJavaOptions: "{QUICK_JAVA}"}}'
 )
-"""What a driver takes of a cluster."""
+"""The resources that a driver takes of a cluster."""
 PATIENCE = 1800
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.string())])
 PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])
@@ -62,7 +62,7 @@ class Driver:
             raise
 
     def end(self) -> tuple[int, str]:
-        """Wait for it; the exit code, and what it said last. One that takes longer is ended."""
+        """Wait for the driver; return its exit code and standard error. After `PATIENCE` it is killed."""
         try:
             _, output = self.process.communicate(timeout=PATIENCE)
         finally:
@@ -88,7 +88,7 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_kille
     storage = tmp_path / "shared"
     root = small_project(tmp_path / "projects/project")
     shutil.copytree(unchanged_project / "data", root / "data")
-    # A scene that is generated there is compared too.
+    # GQA's data are generated on the cluster, and compared too.
     shutil.rmtree(root / "data/sample/gqa")
 
     def require_same(*benchmarks: str) -> None:
@@ -103,20 +103,20 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_kille
         address, server = machines.start_server("connect")
         driver = Driver(root, storage, "clevrer", "twin", SPARK_REMOTE=address)
         driver.lose(server, "twin", 1)
-        code, said = driver.end()
+        code, errors = driver.end()
         assert code
-        assert address.removeprefix("sc://") in said
+        assert address.removeprefix("sc://") in errors
         require_same("clevrer")
 
-        # The next run goes on. A worker is killed, and no byte changes; then the master, which is named.
+        # The next run goes on. A killed worker changes no byte; then the master is killed, and named.
         doomed = machines.workers[0]
         driver = Driver(root, storage, "gqa", "twin", "babi", SPARK_MASTER=machines.master)
         driver.lose(doomed, "twin", 4)
         driver.lose(machines.leader, "babi", 2)
-        code, said = driver.end()
+        code, errors = driver.end()
         assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
         assert code
-        assert machines.master.removeprefix("spark://") in said
+        assert machines.master.removeprefix("spark://") in errors
         require_same("gqa", "twin")
         assert len(list((root / ".dagster/spark-events").iterdir())) == 1
         made, first = (project / "data/sample/gqa" for project in (root, unchanged_project))
@@ -178,6 +178,6 @@ def test_any_other_error_says_its_type_its_case_and_where_it_was_raised() -> Non
 
     with pytest.raises(SubstrateError, match="scene 4: KeyError: 'velocity'") as caught:
         local_rows(breaks)
-    told = str(caught.value.__cause__)
-    assert "in breaks" in told
-    assert "org.apache.spark" not in told
+    traceback = str(caught.value.__cause__)
+    assert "in breaks" in traceback
+    assert "org.apache.spark" not in traceback

@@ -27,7 +27,7 @@ print(sys.prefix, *sorted(file for file in loaded if not file.startswith(tuple(s
 
 
 @pytest.mark.long
-def test_a_case_runs_with_what_is_packed() -> None:
+def test_a_case_runs_in_the_packed_environment() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
         import cluster_env  # pyright: ignore[reportMissingImports]
@@ -36,11 +36,11 @@ def test_a_case_runs_with_what_is_packed() -> None:
     with TemporaryDirectory(prefix="substrate-") as scratch:
         home, code = Path(scratch) / "environment", Path(scratch) / "substrate-code.zip"
         code.write_bytes(code_archive())
-        named = cluster_env.lay_out(home)
-        given = [*map(str, [home, code]), *map(str, sorted(SPARKS_OWN.glob("*.zip")))]
+        packages = cluster_env.lay_out(home)
+        paths = [*map(str, [home, code]), *map(str, sorted(SPARKS_OWN.glob("*.zip")))]
         done = subprocess.run(
-            [home / "bin/python", "-c", A_CASE, *given],
-            env={"PYTHONPATH": ":".join(given[1:])},
+            [home / "bin/python", "-c", A_CASE, *paths],
+            env={"PYTHONPATH": ":".join(paths[1:])},
             cwd=scratch,
             capture_output=True,
             text=True,
@@ -48,4 +48,4 @@ def test_a_case_runs_with_what_is_packed() -> None:
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(home)
-    assert not [name for name in named if name.startswith(("pyspark", "dagster", "dvc"))]
+    assert not [name for name in packages if name.startswith(("pyspark", "dagster", "dvc"))]

@@ -74,7 +74,7 @@ print(json.dumps([refused, rows, resource.getrlimit(resource.RLIMIT_NOFILE)[0], 
 
 @pytest.mark.long
 def test_a_session_here_is_of_this_environment_whatever_the_user_has_set(tmp_path: Path) -> None:
-    """And whatever its folder is called: options of Java hold that of scratch, and an archive of classes."""
+    """And whatever its folder is called: Java's options name the scratch folder and an archive of classes."""
     folder = tmp_path / "Pfad mit Ümlaut %41 #1 'a'"
     folder.mkdir()
     others = {"SPARK_HOME": "/nowhere", "SPARK_CONF_DIR": "/nowhere", "PYSPARK_PYTHON": "/nowhere/python"}

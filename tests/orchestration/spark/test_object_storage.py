@@ -1,4 +1,4 @@
-"""A storage of objects: from an S3-compatible server that is busy, lags and hangs up come the same bytes."""
+"""Object storage: an S3-compatible server that is busy, lags and hangs up gives the same bytes."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.1)
-        here = {"endpoint_override": address, "region": "us-east-1"}
-        arrow_fs.S3FileSystem(**here, allow_bucket_creation=True).create_dir("bucket")
+        options = {"endpoint_override": address, "region": "us-east-1"}
+        arrow_fs.S3FileSystem(**options, allow_bucket_creation=True).create_dir("bucket")
         yield address
     finally:
         server.terminate()

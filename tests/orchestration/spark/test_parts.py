@@ -32,12 +32,12 @@ def table(root: Path, work: Work, schema: pa.Schema = SCHEMA) -> Parts:
     return Parts(Storage(root.as_uri()), "sample/a", 2, numbers, work, schema, "a/stage")
 
 
-def told(row: dict[str, Any]) -> list[dict[str, Any]]:
+def with_text(row: dict[str, Any]) -> list[dict[str, Any]]:
     return [{NUMBER: row[NUMBER], "text": str(row[NUMBER]), "lines": [f"line {row[NUMBER]}"]}]
 
 
-def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Path) -> None:
-    parts = table(tmp_path, told)
+def test_the_receipts_of_tasks_are_the_manifest_of_their_files(tmp_path: Path) -> None:
+    parts = table(tmp_path, with_text)
     with task_figures() as figures:
         manifest = write_parts(Spark(), parts)
     files = sorted((tmp_path / "sample/a").iterdir())
@@ -50,7 +50,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
 
 
 def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp_path: Path) -> None:
-    lines = table(tmp_path, told, LINES)
+    lines = table(tmp_path, with_text, LINES)
     write_parts(Spark(), lines)
     first, second = sorted((tmp_path / "sample/a").iterdir())
     before = first.stat().st_mtime_ns
@@ -72,7 +72,7 @@ def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:
 
 def test_a_storage_that_workers_do_not_reach_is_named(tmp_path: Path) -> None:
     storage = Storage(tmp_path.as_uri())
-    parts = Parts(storage, "sample/a", 1, partial(missing, storage), told, SCHEMA, "a/stage")
+    parts = Parts(storage, "sample/a", 1, partial(missing, storage), with_text, SCHEMA, "a/stage")
     with pytest.raises(SubstrateError, match=f"^a/stage: a worker cannot read the storage {storage.base} "):
         write_parts(Spark(), parts)
 

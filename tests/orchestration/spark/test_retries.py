@@ -24,8 +24,8 @@ from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError
 
-# Workers get the faults themselves: a worker that imports this module loads Dagster, and each that dies has a
-# successor.
+# The faults are pickled by value: a worker that imported this module would load Dagster, and so would the
+# successor of each worker that dies.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 ROOT = Path(__file__).resolve().parents[3]
 Fault = Callable[[], None]
@@ -54,7 +54,7 @@ def starves() -> None:
 def materialized(
     fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False, retries: int = 1
 ) -> tuple[dg.ExecuteInProcessResult, int]:
-    """A stage whose workers or driver fail in its first attempts; its run, and the number of attempts."""
+    """Run a stage whose workers or driver fail in its first attempts, and count the attempts."""
     attempts: list[int] = []
 
     def run(workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def materialized(
     return result, len(attempts)
 
 
-def said(result: dg.ExecuteInProcessResult) -> str:
+def error_of(result: dg.ExecuteInProcessResult) -> str:
     """The error of the stage that failed, and its cause."""
     failure = result.failure_data_for_node("a_stage")
     assert failure
@@ -153,12 +153,12 @@ def test_a_jvm_that_is_killed_is_named_and_ends_the_stage() -> None:
 
 
 @pytest.mark.long
-def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
+def test_a_worker_without_memory_says_so_and_the_next_run_gives_the_result(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, _ = materialized(starves, 9, monkeypatch, retries=0)
-    assert "scene 4: a worker has not enough memory. Free some" in said(result)
+    assert "scene 4: a worker has not enough memory. Free some" in error_of(result)
     assert not out.exists()
     result, attempts = materialized(starves, 0, monkeypatch)
     assert result.success
@@ -166,12 +166,12 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
     assert out.read_text("utf-8") == "9"
 
 
-def test_a_driver_without_memory_says_so_and_the_next_run_gives_what_it_would_have(
+def test_a_driver_without_memory_says_so_and_the_next_run_gives_the_result(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, attempts = materialized(starves, 9, monkeypatch, driver=True)
-    assert "there is not enough memory" in said(result)
+    assert "there is not enough memory" in error_of(result)
     assert attempts == 1
     assert not list(out.parent.iterdir())
     assert materialized(starves, 0, monkeypatch)[0].success
@@ -184,4 +184,4 @@ def test_an_error_of_the_data_is_not_tried_again(
     make_project()
     result, attempts = materialized(refuses, 1, monkeypatch)
     assert attempts == 1
-    assert "FormatError: scene 4: names object 9. Declare it." in said(result)
+    assert "FormatError: scene 4: names object 9. Declare it." in error_of(result)

@@ -13,7 +13,7 @@ from orchestration.workspace.tables import ShardedTable, read_cases, short_key, 
 
 
 def table(root: Path, text: bytes) -> tuple[Storage, ShardedTable]:
-    """The table of one case, by a storage where ``other`` lies beside it."""
+    """A storage, and its table of one case, which is written unless it is there."""
     storage = Storage(root.as_uri())
 
     def write(folder: str) -> ShardedTable:

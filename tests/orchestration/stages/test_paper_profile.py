@@ -57,8 +57,8 @@ def run(address: str) -> None:
     )
 
 
-def a_small_split_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The paper's counts are not asked for; where they are, a part of a split stops the run."""
+def skip_the_papers_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the check against the paper's counts, which stops a run on a part of a split."""
     monkeypatch.setattr(Published, "n", lambda _, name: None)
 
 
@@ -73,7 +73,7 @@ def test_official_archives_run_through_the_same_pipeline(
     monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": OfficialRelease(files=files)})
     with pytest.raises(RunError, match=r"clevrer/predictive/per_question: 1 instead of 3,557"):
         run(address)
-    a_small_split_is_whole(monkeypatch)
+    skip_the_papers_counts(monkeypatch)
     run(address)
     rows = [
         decode(line) for line in (root / "artifacts/paper/clevrer/answers.jsonl").read_bytes().splitlines()
@@ -103,9 +103,9 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
 ) -> None:
     root = make_project()
     address, served = mirror
-    told = write_tasks(tmp_path / "babi", questions=2, seed=1)
+    paths = write_tasks(tmp_path / "babi", questions=2, seed=1)
     with tarfile.open(served / "tasks_1-20_v1-2.tar.gz", "w:gz") as archive:
-        for path in told:
+        for path in paths:
             archive.add(path, f"tasks_1-20_v1-2/en/{path.name}")
             archive.add(path, f"tasks_1-20_v1-2/hn/{path.name}")
     graphs, questions = write(tmp_path / "gqa", scenes=2, seed=1)
@@ -122,9 +122,9 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
     overrides = [f"profiles.paper.{benchmark}.mirror={address}" for benchmark in ("babi", "gqa")]
     with pytest.raises(RunError, match=r"gqa/by_name/accuracy: \d+ instead of 132,062"):
         run_stages(stages_of("gqa"), WorkspaceResource(profile="paper", overrides=overrides))
-    a_small_split_is_whole(monkeypatch)
-    of_it = (name for name, benchmark in BENCHMARKS.items() if benchmark.table[0].name == "transfer")
-    benchmarks = [name for name in of_it if f"{name}/scores" in STAGES]
+    skip_the_papers_counts(monkeypatch)
+    in_table = (name for name, benchmark in BENCHMARKS.items() if benchmark.table[0].name == "transfer")
+    benchmarks = [name for name in in_table if f"{name}/scores" in STAGES]
     stages = [stage for benchmark in benchmarks for stage in stages_of(benchmark)]
     run_stages([*stages, "tables/transfer"], WorkspaceResource(profile="paper", overrides=overrides))
     assert len(list((root / "data/paper/babi").glob("qa*_test.txt"))) == 20

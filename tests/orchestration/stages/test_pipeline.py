@@ -1,4 +1,4 @@
-"""The pipeline as its users meet it: one run from data to table, the same bytes however it is cut up."""
+"""The pipeline as its users meet it: one run from data to table, the same bytes however it is divided."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
-from orchestration.ledger import dvc as pins
+from orchestration.ledger import dvc
 from orchestration.stages.graph import BEYOND_STAGES, ELSEWHERE, EVERY, GRAPHS, STAGES, stages_of
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
@@ -55,7 +55,7 @@ def test_neither_repetition_nor_partitions_change_a_byte(reproduced: Path) -> No
     run_stages(stages_of("comphy"), resource)
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
     verified = invoke("verify", "--no-recompute", code=None)
-    assert verified.exit_code == 0, "how the work was cut is no part of what is verified"
+    assert verified.exit_code == 0, "how the work was divided is not verified"
 
 
 def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> None:
@@ -85,19 +85,19 @@ def test_a_stage_whose_input_was_never_made_names_it(make_project: Callable[...,
 
 
 def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
-    assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
-    described = yaml.safe_load(pins.render_dvc_yaml(STAGES))["stages"]
+    assert (ROOT / "dvc.yaml").read_text("utf-8") == dvc.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
+    described = yaml.safe_load(dvc.render_dvc_yaml(STAGES))["stages"]
     assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"]) + 1
 
 
-def test_what_goes_beyond_the_paper_has_a_profile_of_its_own() -> None:
+def test_stages_beyond_the_paper_have_a_profile_of_their_own() -> None:
     assert {"perceived/scores", "tables/robustness"} <= BEYOND_STAGES.keys() - STAGES.keys()
     assert {"ablations/determinism", "babi/scores"} <= STAGES.keys() - BEYOND_STAGES.keys()
     with pytest.raises(ParameterError, match="--profile beyond"):
         stages_of("perceived")
 
 
-def test_every_read_is_an_edge_and_a_box_says_what_it_is() -> None:
+def test_every_read_is_an_edge_and_no_two_boxes_of_a_group_share_a_name() -> None:
     specs = {spec.key: spec for spec in defs.resolve_all_asset_specs()}
     for stage in (*EVERY.values(), *ELSEWHERE.values()):
         edges = {dep.asset_key for dep in specs[asset_key(stage.name, stage.profile)].deps}
@@ -109,12 +109,12 @@ def test_every_read_is_an_edge_and_a_box_says_what_it_is() -> None:
 
 
 def test_a_job_of_a_profile_holds_every_stage_that_its_stages_read() -> None:
-    """So that Dagster asks nothing before the first run of a project without data."""
+    """A project without data can then run it at once: no input of a stage lies outside the job."""
     for profile in GRAPHS:
         layer = defs.resolve_job_def(f"reproduce_{profile}").asset_layer
-        held = layer.selected_asset_keys
-        for key in held:
-            assert layer.get(key).parent_keys <= held
+        selected = layer.selected_asset_keys
+        for key in selected:
+            assert layer.get(key).parent_keys <= selected
 
 
 def test_the_definitions_load_and_every_asset_is_described() -> None:
@@ -123,8 +123,8 @@ def test_the_definitions_load_and_every_asset_is_described() -> None:
     assert {spec.key for spec in specs} == {*map(asset_key, EVERY)} | elsewhere
     assert all(spec.description for spec in specs)
     assert all(spec.code_version for spec in specs if spec.key in {*map(asset_key, STAGES)})
-    held = defs.resolve_job_def("reproduce_sample").asset_layer.selected_asset_keys
-    assert {*held} == {*map(asset_key, STAGES)}
+    selected = defs.resolve_job_def("reproduce_sample").asset_layer.selected_asset_keys
+    assert {*selected} == {*map(asset_key, STAGES)}
     assert {job.name for job in defs.resolve_all_job_defs()} >= {
         "reproduce_sample",
         "reproduce_full",

@@ -1,4 +1,4 @@
-"""A stage that stands is not run; one that differs from its pins for no reason is computed again."""
+"""A stage that is up to date is not run; one that differs from its pins for no reason is computed again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_results_that_differ_for_no_reason_are_computed_again(
         wrong.setattr(benchmark_stages, "score", tampered)
         _, output = substrate("reproduce", "--only", "gqa", "--force")
         assert "2 outputs differ from their pins" in output.splitlines()[-1]
-        # It comes out so once more, and then it is so.
+        # One more run gives the same difference, which then counts as known.
         _, output = substrate("reproduce", "--only", "gqa")
         assert "gqa/scores  computed" in output
         _, output = substrate("reproduce", "--only", "gqa")
