@@ -121,16 +121,18 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dic
     changes = with_code(workspace.root, workspace.settings.profile, pinned, now)
     why = [str(cause) for cause in causes(changes, now)]
     counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
-    first, *others = apart
-    numbers = " and ".join(words.counted(n, kind) for kind, n in counts.items())
-    verb, more = ("differ", f", and {len(others):,} more") if others else ("differs", "")
-    details = f". {numbers} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+    metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
+    metadata["because"], details = "\n".join(why) or "not known", ""
+    if apart:  # DVC's pins may differ where these do not
+        first, more = apart[0], f", and {len(apart) - 1:,} more" if apart[1:] else ""
+        numbers = " and ".join(words.counted(n, kind) for kind, n in counts.items())
+        verb = "differ" if more else "differs"
+        details = f". {numbers} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+        rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
+        metadata["differences"] = dg.MetadataValue.table(rows)
     if why:
         details += f"; because {'; '.join(why)}"
-    rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
     lines = change_lines(compare_results(pinned, now))
-    metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
-    metadata |= {"because": "\n".join(why) or "not known", "differences": dg.MetadataValue.table(rows)}
     if lines:
         metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
     return details, metadata
