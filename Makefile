@@ -53,8 +53,8 @@ PYTEST = $(VENV)/bin/python -m pytest -n $(or $(WORKERS),3) --dist loadfile --no
 test: tools ## every test; some of them: make test ARGS=tests/core, or those that failed last: ARGS=--lf
 	$(PYTEST) $(ARGS)
 
-test-quick: tools ## every test but the long ones: clusters, browsers, DVC, whole runs, runs under faults
-	$(PYTEST) -m 'not long' $(ARGS)
+test-quick: tools ## every test but the long ones: Spark's, browsers, DVC, benches, real data, whole runs, faults
+	$(PYTEST) -m 'not long' --hypothesis-profile quick $(ARGS)
 
 fuzz: tools ## strange inputs at every door, for a while: make fuzz MINUTES=10
 	$(VENV)/bin/python tests/fuzz/run.py --minutes $(or $(MINUTES),1)

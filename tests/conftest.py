@@ -23,8 +23,11 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # cannot write to, and a warning is an error here.
 STORE = {} if os.access(ROOT, os.W_OK) else {"database": None}
 settings.register_profile("house", settings(), deadline=None, **STORE)
+settings.register_profile("quick", settings.get_profile("house"), max_examples=25)
 settings.load_profile("house")
 
+LONG_ROOMS = [ROOT / "tests" / room for room in ("benchmarks", "faults", "orchestration/spark", "real")]
+"""The folders all of whose tests are long: they start Spark, injure a run, or read much data."""
 SHARED = {"unchanged_project", "unchanged_beyond"}
 """The fixtures of a project that is reproduced once for all workers."""
 
@@ -46,11 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     run the pipeline.
 
     For each of the two shared projects, a file that needs only this one comes before all, so that two workers
-    make them; the other files that need one come late. A test that needs the second project is marked long.
+    make them; the other files that need one come late. A test that needs the second project, or is in one of
+    `LONG_ROOMS`, is marked long.
     """
 
     for item in items:
-        if "unchanged_beyond" in getattr(item, "fixturenames", ()):
+        of_room = any(map(item.path.is_relative_to, LONG_ROOMS))
+        if of_room or "unchanged_beyond" in getattr(item, "fixturenames", ()):
             item.add_marker("long")
 
     def turn(item: pytest.Item) -> int:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from commands import ROOT, python
 
 from substrate.generators.clevrer import scene_files
 from substrate.generators.layout import encode_scene, write_release
 
 
-@pytest.mark.long
 def test_scenes_are_given_again_under_new_numbers_and_every_process_is_seen(tmp_path: Path) -> None:
     release = tmp_path / "release"
     questions = write_release(release, (encode_scene(scene_files(scene, 20)) for scene in (10000, 10001)))

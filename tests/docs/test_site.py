@@ -41,6 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "build/site"
 
 
+@pytest.mark.long
 def test_the_site_holds_the_pages_the_programs_and_the_docstrings(site: Path) -> None:
     memory = (site / "reference/memory/index.html").read_text("utf-8")
     assert "who_knew" in memory

@@ -21,7 +21,6 @@ from logs import log_of, unfolded
 from substrate import EventLog
 from substrate.base.files import clear_leftovers
 
-pytestmark = pytest.mark.long
 DEAF = """
 import shutil, signal, sys, time
 from contextlib import suppress

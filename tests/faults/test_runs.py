@@ -18,8 +18,6 @@ from projects import ONE_WORKER
 
 from orchestration.base.project_lock import project_lock
 
-pytestmark = pytest.mark.long
-
 
 def substrate(
     *arguments: str, room: int | None = None, before: tuple[str, ...] = ()

@@ -289,6 +289,7 @@ def project(
         yield Project()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORKED)
 def test_the_code_of_a_stage_has_all_that_its_workers_execute_or_open(
     name: str, project: Project, tmp_path: Path
@@ -305,6 +306,7 @@ def test_the_code_of_a_stage_has_all_that_its_workers_execute_or_open(
     assert made[-1] is None or made[-1], "the work gave nothing"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_code_of_a_stage_has_all_that_it_executes_or_opens_to_show_results(
     name: str, reproduced: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -42,7 +42,6 @@ def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytes
     return root
 
 
-@pytest.mark.long
 def test_official_files_are_computed_pinned_and_held(
     small: Path, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +74,6 @@ def test_official_files_are_computed_pinned_and_held(
     assert f"{GRAPHS}: has SHA-256 44136fa355b3" in output
 
 
-@pytest.mark.long
 def test_without_the_files_the_pinned_numbers_are_shown(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,6 @@ from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import WorldScene, generate_scene
 from substrate.generators.clevrer.measured import MEASURED
 
-pytestmark = pytest.mark.long
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5
 """The factor by which generated scenes may lie further from all real scenes than as many real ones do."""

@@ -315,6 +315,7 @@ def test_an_edited_transcript_and_another_model_s_are_refused(inputs: Data, tmp_
             read_transcript(transcript)
 
 
+@pytest.mark.long
 def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,6 +242,7 @@ def test_numbers_that_were_not_measured_are_named_and_not_drawn(reproduced: Path
     assert not (tmp_path / "report/answers").exists()
 
 
+@pytest.mark.long
 def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_path: Path) -> None:
     code = """if True:
         import sys

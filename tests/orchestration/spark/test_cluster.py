@@ -76,7 +76,6 @@ def inherited() -> dict[str, str]:
     return environment | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
-@pytest.mark.long
 def test_workers_that_see_only_the_storage_give_the_same_bytes_whatever_is_killed_in_the_middle(
     tmp_path: Path,
     small_project: Callable[..., Path],

@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyspark
-import pytest
 
 from orchestration.spark.session import code_archive
 
@@ -26,7 +25,6 @@ print(sys.prefix, *sorted(file for file in loaded if not file.startswith(tuple(s
 """
 
 
-@pytest.mark.long
 def test_a_case_runs_in_the_packed_environment() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:

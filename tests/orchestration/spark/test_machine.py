@@ -72,7 +72,6 @@ scratch = session.sparkContext._jvm.System.getProperty("java.io.tmpdir")
 print(json.dumps([refused, rows, resource.getrlimit(resource.RLIMIT_NOFILE)[0], scratch]))"""
 
 
-@pytest.mark.long
 def test_a_session_here_is_of_this_environment_whatever_the_user_has_set(tmp_path: Path) -> None:
     """And whatever its folder is called: Java's options name the scratch folder and an archive of classes."""
     folder = tmp_path / "Pfad mit Ümlaut %41 #1 'a'"

@@ -62,7 +62,6 @@ def busy_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         server.wait()
 
 
-@pytest.mark.long
 def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: Path, busy_s3: str) -> None:
     folder = reproduced / "artifacts/sample/gqa"
     index, answers = folder / "logs/index.jsonl", folder / "answers.jsonl"

@@ -92,7 +92,6 @@ def error_of(result: dg.ExecuteInProcessResult) -> str:
     return failure.error.message + (failure.error.cause.message if failure.error.cause else "")
 
 
-@pytest.mark.long
 def test_a_stage_that_lost_a_worker_is_run_again(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +102,6 @@ def test_a_stage_that_lost_a_worker_is_run_again(
     assert (root / "artifacts/sample/a.txt").read_text("utf-8") == "9"
 
 
-@pytest.mark.long
 def test_a_stage_that_loses_workers_each_time_fails(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,7 +141,6 @@ os._exit(0)
 """
 
 
-@pytest.mark.long
 def test_a_jvm_that_is_killed_is_named_and_ends_the_stage() -> None:
     """In a process of its own: PySpark gives a process no second JVM."""
     done = subprocess.run(
@@ -152,7 +149,6 @@ def test_a_jvm_that_is_killed_is_named_and_ends_the_stage() -> None:
     assert done.stdout.startswith("SubstrateError a/stage: Spark's JVM has ended. Free memory")
 
 
-@pytest.mark.long
 def test_a_worker_without_memory_says_so_and_the_next_run_gives_the_result(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
