@@ -1,4 +1,7 @@
-"""`params.yaml` with types: the parameters of every stage of a run; and the folder that has the file."""
+"""`params.yaml` with types: the parameters of every stage of a run; and the folder that has the file.
+
+The whole type, with the sections of all benchmarks, is ``SETTINGS`` in ``orchestration/project.py``.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from orchestration.spark.session import (
     spark_session,
 )
 from orchestration.spark.workers import NUMBER, gathered
-from substrate.base.files import clear_leftovers, replacing
+from substrate.base.files import replacing
 
 ROWS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
 
@@ -39,7 +39,7 @@ def main() -> None:
     """Write the archive of classes anew."""
     for name in ("SPARK_REMOTE", "SPARK_MASTER"):
         os.environ.pop(name, None)
-    clear_leftovers(CLASSES)
+    # A session would load the old archive, and Java makes no archive on top of another.
     CLASSES.unlink(missing_ok=True)
     with replacing(CLASSES) as archive:
         options = [LOGGING, "-XX:+IgnoreUnrecognizedVMOptions", f"-XX:ArchiveClassesAtExit={archive}"]

@@ -36,7 +36,7 @@ def _looked_through(log: EventLog) -> list[str]:
     return [line for _, lines in log.lines() for line in lines if line[2:].startswith(_BEGINS)]
 
 
-def _middle(log: EventLog) -> int:
+def _at_two_thirds(log: EventLog) -> int:
     return log.last_tick * 2 // 3
 
 
@@ -46,7 +46,7 @@ COLD = {
         "every line looked at",
         None,
         _SIZES,
-        _first(lambda log: bool(log.state(_middle(log)).query(_ASK))),
+        _first(lambda log: bool(log.state(_at_two_thirds(log)).query(_ASK))),
         time_of_children,
     ),
     "cold-head": Bench(

@@ -1,8 +1,9 @@
 """The interruption of a run: SIGINT, SIGTERM and SIGHUP end it within seconds, with a one-line message.
 
 A thread receives the signal through the descriptor that Python's handler writes to. So it is heard even if
-Dagster or Spark sets another handler meanwhile, and wherever the main thread waits. Nothing else is unwound:
-finished stages have their files, and an unfinished stage has only a scratch folder, which is deleted.
+Dagster or Spark sets another handler meanwhile, and wherever the main thread waits. The main thread's work is
+not unwound: finished stages have their files, and an unfinished stage has only a scratch folder, which is
+deleted.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def ends_when_told(errors: int = 2) -> Iterator[None]:
 
     A process that ignores SIGHUP, as under `nohup`, keeps ignoring it.
 
-    Only the main thread can listen; elsewhere, and inside another such block, it does nothing.
+    Only the main thread can set handlers; elsewhere, and inside another such block, it does nothing.
 
     Args:
         errors: the descriptor to which the line goes.

@@ -158,7 +158,7 @@ def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion,
 
 
 def pictures_in(folder: Path) -> Pictures:
-    """Read the photographs of a folder, ``IMAGE_ID.jpg`` or ``.png``, when they are needed.
+    """Read the photographs of a folder, ``IMAGE_ID.jpg``, ``.jpeg`` or ``.png``, when they are needed.
 
     Raises:
         FormatError: a photograph that is needed does not exist.

@@ -85,7 +85,9 @@ def _openable(root: Path) -> Path:
 
 
 def _opened(root: Path, home: Path) -> dg.DagsterInstance:
-    """Open Dagster's records, with every class that `dagster.yaml` names; close and forget old runs.
+    """Open Dagster's records, with every class that `dagster.yaml` names.
+
+    Interrupted runs are closed, and old ones forgotten.
 
     Raises:
         ParameterError: the file is not YAML, or names what does not exist or is not installed.

@@ -1,5 +1,7 @@
 """Pinning: after a run of new stages and changed inputs; of a changed result only if somebody accepts it.
 
+Whether a run may pin at all, `may_pin` of `orchestration/project.py` says.
+
 Each acceptance is a line of `pins/accepted.jsonl` with the reason and the versions of the changed stages; a
 check finds changes of the pins that lack such a line.
 

@@ -42,7 +42,7 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 
 
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
-    """Write the records of stages that ran into the ledger, with the existing tables."""
+    """Keep in the ledger the records of the stages of a run, with the existing tables."""
     storage = workspace.storage.local
     whole = {
         stage: with_details(made, {out: workspace.path(out) for out in made.outs})

@@ -1,4 +1,8 @@
-"""From an answer's name to its explanation, in a profile or in a user's own files."""
+"""From an answer's name to its explanation, in a profile or in a user's own files.
+
+`substrate/cause/explanation.py` has the explanation's form and words; `orchestration/lineage/answer.py` leads
+from an answer to its row, log and triples.
+"""
 
 from __future__ import annotations
 

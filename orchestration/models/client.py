@@ -3,8 +3,8 @@
 Address and key come from the environment and stay secret: no file, log or error contains them.
 
 ``response_format`` constrains a reply to its JSON Schema. If a server rejects that with 400 or 422, this and
-all later requests carry the schema in the instruction. The client checks each reply against its schema in any
-case.
+all later requests carry the schema in the instruction. In both cases the client checks a reply against its
+schema, but not that of the last try, nor one that was cut off at the limit of tokens: the caller reads those.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ class Client:
         """Return the server's reply to a request.
 
         A reply that violates the schema is requested again, unless it was cut off at the limit of tokens. The
-        last try's reply is returned unchanged, since it is the model's answer.
+        last try's reply is returned unchanged, since it is the model's answer. A request that does not fit
+        into the model's context is not sent again: the reply's ``error`` says so.
 
         Raises:
             ModelError: the server refuses the request, or does not answer.
@@ -159,8 +160,8 @@ class Client:
             # A server may be slow, so the next try waits longer.
             patience = replace(self._patience, read=self._patience.read * (failures + 1))
             reply = self._in_some_format(request, patience)
-            # A reply that ran out of tokens would do so again.
-            if failures + 1 < patience.attempts and reply.finish_reason != "length":
+            # A reply that ran out of tokens, or a request that is too long, would be so again.
+            if failures + 1 < patience.attempts and reply.finish_reason != "length" and not reply.error:
                 try:
                     request.read(reply.content)
                 except ReplyError:
@@ -174,7 +175,9 @@ class Client:
             raise ModelError(f"the model's server {error}", hint=hint) from None
 
     def _in_some_format(self, request: Request, patience: http.Patience) -> Reply:
-        """Try once, with the schema as ``response_format`` if the server accepts it."""
+        """Try once, with the schema, if there is one, as ``response_format`` if the server accepts it."""
+        if request.schema is None:
+            return self._try(request, patience, "text")
         if self._takes_schema:
             with suppress(_RefusedError):
                 return self._try(request, patience, "json_schema")
@@ -183,7 +186,7 @@ class Client:
         return reply
 
     def _try(self, request: Request, patience: http.Patience, format: str) -> Reply:
-        known, by_format = self._known(), bool(request.schema) and format == "json_schema"
+        known, by_format = self._known(), format == "json_schema"
         body = {
             "model": self._baseline.model,
             "seed": self._baseline.seed,

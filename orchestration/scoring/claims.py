@@ -4,6 +4,7 @@ The verdict on a number is computed, never typed. Like is compared with like: a 
 questions, or an interval and a figure of a system that reads the same input. Official data decide, of
 whichever split; generated data give a direction. Only for a statement, such as a theorem, does
 ``claims.yaml`` hold a judge's word, bound to the digest of its evidence.
+``orchestration/ledger/verdicts.py`` finds the measurements, and pins the verdicts.
 """
 
 from __future__ import annotations
@@ -147,6 +148,8 @@ Find = Callable[[str], Measured | None]
 """Finds a number's measurement; ``None`` if there is none."""
 Sides = Sequence[Measured | None]
 """The measurements of a claim's numbers in their order."""
+Here = tuple[int, str, int, str]
+"""A relation as measured on one kind of data: its sign (-1, 0 or 1), its text, n, and a remark."""
 
 
 class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -373,8 +376,6 @@ def _same_bytes(claim: Claim, sides: list[Measured]) -> Here:
     return sign, text, len(first), "`substrate verify` computes every result again"
 
 
-Here = tuple[int, str, int, str]
-"""A relation as measured on one kind of data: its sign (-1, 0 or 1), its text, n, and a remark."""
 _RELATIONS: Mapping[str, Callable[[Claim, list[Measured]], Here]] = {
     "margin": _margin,
     "order": _order,

@@ -137,7 +137,7 @@ class Storage:
         return system.get_file_info(path).type != arrow_fs.FileType.NotFound
 
     def remove(self, folder: str) -> None:
-        """Remove a folder with its content, if it exists, and then its empty parent folders."""
+        """Remove a folder with its content, if it exists; on this machine's disk also its empty parents."""
         system, path = self._place(folder)
         with suppress(FileNotFoundError):
             system.delete_dir(path)

@@ -23,7 +23,7 @@ class Learning(NamedTuple):
     """An agent's learning of a fact: the delta of the new knowledge, and the telling behind it.
 
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty if no telling in
-    the log explains it: the fact was known from the start, observed, or index elsewhere.
+    the log explains it: the fact was known from the start, observed, or heard elsewhere.
 
     >>> from pyoxigraph import NamedNode
     >>> Learning(NamedNode("urn:ann"), Change(7, None), None, None, ()).position

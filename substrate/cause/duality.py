@@ -4,7 +4,8 @@ Proposition 1 says that an observed event ``e`` does not occur without ``X`` exa
 ancestry of ``e``. ``docs/ancestor-duality.md`` proves it, and shows that the printed conditions need two
 repairs: AncObj must contain the event's own participants, and the direction from ancestry to prevention
 requires that every event depends on a chain of true dependences (C4 here).
-Algorithm 2, which adds the partner rule, is in the domain of its benchmark.
+Algorithm 2, which adds the partner rule, is in the domain of its benchmark:
+``substrate/domains/clevrer/counterfactual.py`` computes the answers.
 """
 
 from __future__ import annotations

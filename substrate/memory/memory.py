@@ -595,7 +595,7 @@ class Memory:
         kind = next(delta.triple[2] for _, delta in parts if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(rec.AUTHOR), about.get(rec.PRIMARY)
-        lost = rec.is_lost(state, node, fact)
+        lost = rec.is_lost(state, node, or_forgotten=True)
         doubted = not lost and rec.is_doubted(state, node)
         time = time if isinstance(time, datetime) else None
         return Ground(node, kind, tick, positions, fact, author, source, time, first, last, lost, doubted)

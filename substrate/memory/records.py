@@ -51,7 +51,8 @@ def moment(given: object, where: str) -> Moment:
     """Check a moment of the world; convert a time to UTC.
 
     Raises:
-        ParameterError: it is neither a whole number from 0 nor a datetime with a time zone.
+        ParameterError: it is neither a whole number from 0 nor a datetime with a time zone, or it leaves the
+            years 1 to 9999 in UTC.
 
     >>> moment("tomorrow", "valid_from")
     Traceback (most recent call last):
@@ -112,7 +113,7 @@ class Record(NamedTuple):
 
 
 class Written(TypedDict, total=False):
-    """The time and the writer of a record; each part may be left out."""
+    """The times, the writer, the source and the cause of a record; each part may be left out."""
 
     tick: int | None
     """The tick of recording; by default a new tick."""
@@ -161,17 +162,17 @@ def describe(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
     return properties
 
 
-def is_lost(state: State, node: Node, fact: Triple | None = None) -> bool:
-    """Tell whether a record is withdrawn or ended; given its fact, also whether it is forgotten."""
+def is_lost(state: State, node: Node, *, or_forgotten: bool = False) -> bool:
+    """Tell whether a record is withdrawn or ended; on demand also whether it is forgotten."""
     has = describe(state, node)
-    return WITHDRAWN in has or (UNTIL in has and AWAITS not in has) or (fact is not None and not has)
+    return WITHDRAWN in has or (UNTIL in has and AWAITS not in has) or (or_forgotten and not has)
 
 
 def is_doubted(state: State, node: Node) -> bool:
     """Tell whether a record has a reason for doubt that is not itself lost."""
     against = describe(state, node).get(DOUBTED, ())
     return any(
-        not is_record(reason) or (any(state.match(reason)) and not is_lost(state, reason))  # type: ignore[arg-type]
+        not is_record(reason) or not is_lost(state, reason, or_forgotten=True)  # type: ignore[arg-type]
         for reason in against
     )
 

@@ -87,8 +87,8 @@ class Oracle:
         return {pair for tick in range(start, UNTIL + 1) for pair in self.pairs(tick, AWARE_OF)}
 
     def chains(self, who: Term, fact: Term, tick: int) -> set[str]:
-        """The ways in which a person came to know a fact that it knows at a tick: for each teller, a text of
-        each of the teller's own ways.
+        """The ways in which a person came to know a fact that it knows at a tick, each as a text: who told
+        it, who told the teller, and so on, with the ticks.
         """
         learned = tick
         while learned and (who, fact) in self.pairs(learned - 1, AWARE_OF):

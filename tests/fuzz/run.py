@@ -32,7 +32,7 @@ PATIENCE = 1200
 HUNG = 60
 """Seconds of processor time after which the system ends a process that reads one input."""
 GROWN = 20
-"""Inputs of a batch that are read at several lengths."""
+"""Further inputs of a batch, each of which is read at several lengths."""
 MEMORY = Path("/dev/shm")
 """A folder that is no disk, where the system has one."""
 LENGTHS = (20_000, 80_000, 320_000, 1_280_000)
@@ -75,6 +75,7 @@ def batch(name: str, seed: int) -> None:
     for _ in range(GROWN):
         growing = grown(seeds, source)
         made = [door.wrap(growing(length)) for length in LENGTHS]
+        # One reading, where a batch's other inputs have two: hence a second more than the budget.
         if timed(made[0]) > 5:
             raise AssertionError(f"more than 5 s for {len(made[0])} bytes")
         # The least of three readings is the least disturbed one; an input that seems to grow is read again.
@@ -92,6 +93,14 @@ def batch(name: str, seed: int) -> None:
 def exponent(shorter: float, longer: float) -> float:
     """The power of the length with which the time grows; the longer input has four times the length."""
     return math.log(max(longer, 1e-6) / max(shorter, 1e-6), LENGTHS[1] / LENGTHS[0])
+
+
+def fault_of(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What a process wrote as it broke, and its exit code; empty if it did not break.
+
+    A hang and a lack of memory end it by a signal, without a word: the exit code is then below 0.
+    """
+    return f"{done.stderr.decode('utf-8', 'replace')}exit code {done.returncode}" if done.returncode else ""
 
 
 def main() -> int:
@@ -115,7 +124,7 @@ def main() -> int:
             command = [sys.executable, "-c", code, folder]
             try:
                 done = subprocess.run(command, cwd=HERE, capture_output=True, timeout=PATIENCE)
-                fault = done.stderr.decode("utf-8", "replace") if done.returncode else ""
+                fault = fault_of(done)
             except subprocess.TimeoutExpired:
                 fault = f"no end within {PATIENCE} seconds"
             read[name] += BATCH + GROWN

@@ -6,6 +6,9 @@ This is a short run with a fixed seed; `make fuzz MINUTES=…` is the long one.
 from __future__ import annotations
 
 import random
+import runpy
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,3 +61,10 @@ def test_a_mutated_input_is_read_or_refused(name: str, tmp_path: Path) -> None:
         enter(name, mutated(seeds, source, DOORS[name].wrap), tmp_path)
 
     run()
+
+
+def test_a_process_that_a_signal_ends_without_a_word_is_a_fault() -> None:
+    fault_of = runpy.run_path(str(Path(__file__).with_name("run.py")))["fault_of"]
+    hangs = "import signal; signal.setitimer(signal.ITIMER_PROF, 0.01)\nwhile True: pass"
+    assert fault_of(subprocess.run([sys.executable, "-c", hangs], capture_output=True)) == "exit code -27"
+    assert fault_of(subprocess.CompletedProcess([], 0, b"", b"a warning")) == ""

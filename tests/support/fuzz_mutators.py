@@ -77,10 +77,11 @@ def _places(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _by_values(data: bytes, source: random.Random) -> bytes:
-    """Change some values of a JSON record, or of a record in one of several lines; other bytes stay."""
+    """Change some values of a JSON record, or of a record in one of several lines; other lines stay."""
     lines = data.split(b"\n")
     at = source.randrange(len(lines))
     try:
+        # A list of one, which holds the record like any value inside of it.
         record = [json.loads(lines[at] if len(lines) > 1 else data)]
     except (ValueError, RecursionError):
         return data
@@ -106,7 +107,7 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
             holder[key] = source.choice((holder[key] + 1, holder[key] - 1, -holder[key], 7 * holder[key]))
         elif isinstance(holder, dict):
             holder[str(source.choice(STRANGE))] = deepcopy(holder[key])
-    text = b"".join(json.dumps(value).encode() for value in record)
+    text = json.dumps(record[0]).encode()
     if len(lines) == 1:
         return text
     return b"\n".join([*lines[:at], text, *lines[at + 1 :]])

@@ -22,7 +22,8 @@ from research.domains.perception.tracks import Track
 from substrate.domains.clevrer.format import SHAPES, Shape
 from substrate.domains.clevrer.motion.law import LAW
 
-_FINE, _FASTEST, _SLOWEST = 0.002, 9.0, 1e-3  # the step of the tables (s), and the speeds that they span
+# The step of the tables (s); the speeds that they span; and the longest that a slower body glides on (s)
+_FINE, _FASTEST, _SLOWEST, _LONGEST = 0.002, 9.0, 1e-3, 1e-3
 _NOISE = 0.004
 """Standard error of a place in addition to the error of its box (units)."""
 _ROBUST = 9.0
@@ -40,7 +41,13 @@ _AT_ONCE = 32
 
 
 class Glide:
-    """The distance that a body of a shape glides: tables over time, from a start at 9 units/s."""
+    """The distance that a body of a shape glides: tables over time, from a start at 9 units/s.
+
+    :meth:`~substrate.domains.clevrer.motion.law.Law.glide` has the same in closed form, but is younger. The
+    steps of the tables differ from it by up to some thousandths of a unit, and the pinned results rest on
+    them. Beyond the end of its table a body stands still; a sphere's is cut after 80 s, so one that is slower
+    than 0.04 units/s stands still at once.
+    """
 
     def __init__(self, shape: int) -> None:
         speeds, ways = [_FASTEST], [0.0]
@@ -60,7 +67,7 @@ class Glide:
     def share(self, speed: float, seconds: float) -> float:
         """The distance after some time, divided by the starting speed (seconds)."""
         if speed < _SLOWEST:
-            return min(seconds, _SLOWEST)
+            return min(seconds, _LONGEST)
         start, (_, times, _, ways) = self._start(speed), self._lists
         return (_between(start + seconds, times, ways) - _between(start, times, ways)) / min(speed, _FASTEST)
 
@@ -75,7 +82,7 @@ class Glide:
         place = np.minimum(place, len(self._ways) - 1)
         ways = self._slopes[place] * (times - place * _FINE) + self._ways[place]
         shares = (ways - np.interp(start, self._times, self._ways)) / np.clip(speeds, _SLOWEST, _FASTEST)
-        return np.where(speeds < _SLOWEST, np.minimum(seconds, _SLOWEST), shares)
+        return np.where(speeds < _SLOWEST, np.minimum(seconds, _LONGEST), shares)
 
     def speed(self, speed: float, seconds: float) -> float:
         """The speed that is left after some time (units/s)."""
@@ -110,7 +117,7 @@ class Piece(msgspec.Struct, frozen=True):
     rests: bool
 
     def at(self, frame: float) -> tuple[float, float]:
-        """The place at a frame (units); before its start, backwards under the same law."""
+        """The place at a frame (units); before its start, with the start's deceleration throughout."""
         (x, y), (vx, vy) = self.place, self.velocity
         seconds, speed = (frame - self.start) * LAW.frame, hypot(vx, vy)
         if speed < 1e-6:
@@ -123,7 +130,7 @@ class Piece(msgspec.Struct, frozen=True):
         return x + vx * share, y + vy * share
 
     def velocity_at(self, frame: float) -> tuple[float, float]:
-        """The velocity at a frame (units/s)."""
+        """The velocity at a frame (units/s); before its start, the velocity at the start."""
         (vx, vy), seconds = self.velocity, (frame - self.start) * LAW.frame
         speed = hypot(vx, vy)
         if seconds <= 0 or speed < 1e-6:
@@ -170,9 +177,13 @@ class Path:
             _fit([(self, start, end)])
         return self.pieces[start, end]
 
-    def lacking(self, paths: Iterable[Collection[int]]) -> list[tuple[Path, int, int]]:
-        """The pieces, not fitted yet, of paths with blows after some frames."""
-        spans = dict.fromkeys(span for blows in paths for span in self._spans(blows))
+    def lacking(self, proposals: Iterable[Collection[int]]) -> list[tuple[Path, int, int]]:
+        """The spans of the pieces, not fitted yet, of this path with the blows of each proposal.
+
+        A proposal has the frames after which there are blows; a span is the path with the first and the last
+        frame of a piece.
+        """
+        spans = dict.fromkeys(span for blows in proposals for span in self._spans(blows))
         return [(self, *span) for span in spans if span not in self.pieces]
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
@@ -220,18 +231,18 @@ def _pair(values: np.ndarray) -> tuple[float, float]:
 
 
 def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
-    """Fit the pieces of some paths between some frames: many at once cost little more than one."""
-    counts = {piece: high - low for piece in wanted for low, high in [piece[0].bounds(*piece[1:])]}
+    """Fit the pieces of some spans, as :meth:`Path.lacking` gives them: many cost little more than one."""
+    counts = {span: high - low for span in wanted for low, high in [span[0].bounds(*span[1:])]}
     # A single place is fitted apart: among others its products are multiplied in another order
-    few = [piece for piece, count in counts.items() if count < 2]
-    many = sorted((piece for piece, count in counts.items() if count > 1), key=counts.__getitem__)
+    few = [span for span, count in counts.items() if count < 2]
+    many = sorted((span for span, count in counts.items() if count > 1), key=counts.__getitem__)
     for some in (few, *(many[first : first + _AT_ONCE] for first in range(0, len(many), _AT_ONCE))):
         if some:
             _fit(some)
 
 
 def _fit(wanted: list[tuple[Path, int, int]]) -> None:
-    """Fit the pieces of some paths between some frames.
+    """Fit the pieces of some spans: each a path, and the first and the last frame of a piece.
 
     Each result equals that of a separate fit: the padding behind a column's last place has no weight.
     """
@@ -332,7 +343,7 @@ def _moving(
 def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[Path]:
     """The path of each object, in the order of their attributes."""
     looks = sorted(objects)
-    used = np.array(sorted({place for track in objects.values() for place in track.values()}), dtype=int)
+    used = np.array(sorted({index for track in objects.values() for index in track.values()}), dtype=int)
     if not len(used):
         return []
     errors = np.zeros((len(seen.frames), 4))
@@ -342,8 +353,8 @@ def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[P
     located: list[Path] = []
     for look in looks:
         frames = np.array(sorted(objects[look]))
-        places = np.array([objects[look][int(frame)] for frame in frames])
-        spots, spreads, _ = camera.locate(SHAPES.index(look[2]), seen.boxes[places], errors[places])
+        sightings = np.array([objects[look][int(frame)] for frame in frames])
+        spots, spreads, _ = camera.locate(SHAPES.index(look[2]), seen.boxes[sightings], errors[sightings])
         located.append(Path(look, frames, spots, spreads + np.eye(2) * 1e-6))
     return located
 

@@ -23,7 +23,7 @@ from substrate.domains.babi.sentences import parse_sentence
 from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
 
-UNREAD, REASON = term("Unread"), term("reason")
+REASON = term("reason")
 
 
 @cache
@@ -88,6 +88,6 @@ def story_log(story: Story) -> EventLog:
             break
     log = EventLog()
     log.extend_lines(deltas)
-    # A question's SPARQL needs these quads in every story.
+    # Every story has these, and a question's SPARQL takes quads: this only saves making them again.
     log.triples.keep(*_common_quads())
     return log

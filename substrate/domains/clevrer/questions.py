@@ -3,7 +3,8 @@
 A rule of ``questions.toml`` lists the wordings of one kind of phrase, each beside its program; the wordings
 are official, as far as public texts show them. ``{thing}`` is an object by a description that fits it alone,
 ``{group}`` the objects that a description fits, ``{event}`` and ``{clause}`` an event as a name and as a
-clause, ``{moment}`` a time, and ``{span}`` a part of the video.
+clause, ``{moment}`` a time, and ``{span}`` a part of the video. ``grammar.py`` writes and reads such phrases;
+``with_programs`` of ``format.py`` gives a question in words its program.
 """
 
 from __future__ import annotations

@@ -172,6 +172,21 @@ def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
     assert len(server.bodies) == 3
 
 
+def test_a_request_that_does_not_fit_the_context_is_sent_once() -> None:
+    with model_server(some_answer, context=5) as server:
+        assert "does not fit into the context" in client(server).complete(question()).error
+    assert len(server.bodies) == 1
+
+
+def test_a_refusal_of_a_request_without_a_schema_says_nothing_about_schemas() -> None:
+    with model_server(some_answer, "400") as server:
+        model = client(server)
+        with pytest.raises(ModelError, match="HTTP 400"):
+            model.complete(Request(question().messages, None))
+        assert len(server.bodies) == 1
+        assert model.complete(question()).format == "json_schema"
+
+
 def test_a_server_that_refuses_a_schema_gets_it_in_words_from_then_on() -> None:
     with model_server(lambda _: 'Well: {"answer": "yes"}', formats=("text",)) as server:
         model = client(server)

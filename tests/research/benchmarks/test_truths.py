@@ -25,8 +25,8 @@ REAL = scene_events(
 )
 
 
-def case_of(truth: SceneEvents, record: bytes = b"") -> Case:
-    return Case(truth.scene_index, "sim_10020.json", record, msgspec.json.encode(truth))
+def case_of(truth: SceneEvents) -> Case:
+    return Case(truth.scene_index, f"sim_{truth.scene_index:05}.json", b"", msgspec.json.encode(truth))
 
 
 def by_subset(rows: list[Row]) -> dict[str, list[Row]]:

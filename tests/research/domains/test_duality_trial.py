@@ -1,4 +1,4 @@
-"""The duality on trial: a key's two verdicts on one object and one collision."""
+"""The trials of the duality: objects and collisions on which a key gives two verdicts."""
 
 from typing import Literal
 
@@ -32,7 +32,7 @@ WITHOUT = "all_events objects cube filter_shape unique get_counterfact belong_to
 POSSIBLE = f"all_events {_COLLIDE} unique"
 
 
-def test_an_object_that_is_responsible_and_not_needed_is_a_failure_of_the_duality() -> None:
+def test_a_trial_holds_whether_an_object_is_responsible_and_whether_the_two_collide_without_it() -> None:
     why = question("explanatory", CAUSE, ("objects cube filter_shape unique", "correct"))
     still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
     gone = question("counterfactual", f"{WITHOUT} negate", (POSSIBLE, "correct"))

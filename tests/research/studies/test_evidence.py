@@ -9,7 +9,7 @@ from clevrer_scenes import scene_events
 from orchestration.project import open_workspace
 from orchestration.studies.study import counted
 from research.studies.evidence import frames_off
-from research.studies.questions import CONFIGURATIONS, OTHERS
+from research.studies.questions import CONFIGURATIONS, OTHERS, OWN, RESPONSIBLE
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.scene import Scene
 
@@ -25,10 +25,10 @@ def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
 
 def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced_beyond: Path) -> None:
     folder = open_workspace("beyond").artifacts
-    counts = counted(folder / "questions/predictive.jsonl")
-    for name in CONFIGURATIONS:
-        kinds = {subset.partition(": ")[2] for subset in counts if subset.startswith(f"predictive.{name}: ")}
-        assert len(kinds) in (0, len(OTHERS), len(OTHERS) + 1)
+    asked, tried = (counted(folder / f"questions/{part}.jsonl") for part in ("predictive", "duality"))
+    kinds = (OWN, *OTHERS.values())
+    assert set(asked) == {f"predictive.{name}: {kind}" for name in CONFIGURATIONS for kind in kinds}
+    assert set() < set(tried) <= set(RESPONSIBLE.values())
     page = (folder / "report/index.html").read_text("utf-8")
     assert 'id="table-evidence"' in page
     assert 'id="table-questions"' in page
