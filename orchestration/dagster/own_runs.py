@@ -43,21 +43,28 @@ def _holds_records(home: Path) -> bool:
 
 
 def own_runs(
-    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus]
+    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus], *, alike: bool = False
 ) -> Iterator[dg.DagsterRun]:
     """Yield the runs of a project, newest first.
 
     A run may lack the tag: an earlier version left it, or it was launched in the UI and has not begun. It is
     the project's if it lies in the project's own folder, or if its code location is the project's here.
+
+    Args:
+        alike: whether a run without tag and code location is the project's too, if the folder of the records
+            has a copy of the project's `dagster.yaml`.
     """
     home, name = Path(instance.root_directory), project_name(root)
     private, tags = is_private(root, home), {} if _holds_records(home) else {PROJECT_TAG: name}
+    files = [folder / "dagster.yaml" for folder in (home, root / ".dagster")]
+    alike = alike and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
     for run in instance.get_runs(dg.RunsFilter(statuses=statuses, tags=tags)):
         if tag := run.tags.get(PROJECT_TAG):
             # A project that was moved or copied took its records along.
             own = tag == name or (private and not _exists(tag))
         else:
-            own = private or _folder_of(run) == root.resolve()
+            folder = _folder_of(run)
+            own = private or folder == root.resolve() or (alike and folder is None)
         if own:
             yield run
 
@@ -95,7 +102,7 @@ def close_interrupted(instance: dg.DagsterInstance, root: Path) -> None:
     Finished stages of such a run are kept: the next run skips them and continues from there.
     """
     free, name = is_free(root), project_name(root)
-    for run in own_runs(instance, root, _RUNNING):
+    for run in own_runs(instance, root, _RUNNING, alike=True):
         recorded = _recorded(instance, run.run_id)
         elsewhere = run.tags.get(PROJECT_TAG, name) != name  # its processes cannot be seen from here
         if free or not (elsewhere or not recorded or any(_lives(*process) for process in recorded)):

@@ -40,7 +40,7 @@ class HybridClock:
         assert isinstance(time, datetime)
         for op, quad in self._log.changes(self._seen):
             self._seen += 1
-            recorded = rec.moment_of(quad.object) if op is Op.INSERT and quad.predicate == rec.TIME else None
+            recorded = rec.when(quad.object) if op is Op.INSERT and quad.predicate == rec.TIME else None
             if isinstance(recorded, datetime):
                 self._last = recorded if self._last is None else max(recorded, self._last)
         try:
@@ -85,7 +85,7 @@ class Now(NamedTuple):
     def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
         """The records whose awaited moment has come; ``waiting`` has the triples that await one."""
         for node, _, bound in waiting:
-            moment = rec.moment_of(bound)
+            moment = rec.when(bound)
             if moment is None or not self.past(moment) or (node, rec.AWAITS, bound) not in state:
                 continue
             holds, ahead = self._bounds(state, node)
@@ -159,7 +159,7 @@ class Schedule:
 
     def _add(self, waiting: Iterable[Triple]) -> None:
         for fact in waiting:
-            if fact[1] != rec.AWAITS or (bound := rec.moment_of(fact[2])) is None:
+            if fact[1] != rec.AWAITS or (bound := rec.when(fact[2])) is None:
                 continue
             heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(fact)))
 
@@ -199,7 +199,7 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
     timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in grouped_by_record(log, base):
         node = record_begun_by(deltas[0])
-        time = next((rec.moment_of(o) for _, _, (s, p, o) in deltas if s == node and p == rec.TIME), None)
+        time = next((rec.when(o) for _, _, (s, p, o) in deltas if s == node and p == rec.TIME), None)
         if not node or not isinstance(time, datetime):
             return None
         timed.append((max(time, timed[-1][0]) if timed else time, deltas))

@@ -124,7 +124,7 @@ def _bounds(about: Iterable[str]) -> Bounds:
 
 @lru_cache(4096)
 def _moment(text: str) -> Moment | None:
-    return rec.moment_of(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
+    return rec.when(quads_of([f"<urn:s> <urn:p> {text}"])[0].object)
 
 
 class Partial(State):

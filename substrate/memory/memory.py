@@ -590,7 +590,7 @@ class Memory:
             fact = triple(reified.subject, reified.predicate, reified.object)
         tick, positions = parts[0].delta.tick, tuple(position for position, _ in parts)
         time, first, last = (
-            rec.moment_of(about[p]) if p in about else None for p in (rec.TIME, rec.FROM, rec.UNTIL)
+            rec.when(about[p]) if p in about else None for p in (rec.TIME, rec.FROM, rec.UNTIL)
         )
         kind = next(delta.triple[2] for _, delta in parts if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)

@@ -72,12 +72,12 @@ def moment(given: object, where: str) -> Moment:
     raise ParameterError(what, where=(where,), hint=hint)
 
 
-def moment_of(bound: Term) -> Moment | None:
+def when(bound: Term) -> Moment | None:
     """Read a bound in a log as a moment; ``None`` if it is not a moment, such as a time without a zone.
 
     A time that Python cannot hold keeps its text and its place (:mod:`substrate.base.times`).
 
-    >>> print(moment_of(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
+    >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
     2017-01-01 00:00:00+00:00
     """
     try:
@@ -90,7 +90,7 @@ def moment_of(bound: Term) -> Moment | None:
 
 def moments(state: State, node: Node, which: ox.NamedNode) -> list[Moment]:
     """The moments that a record gives for one of its bounds."""
-    return [bound for *_, given in state.match(node, which) if (bound := moment_of(given)) is not None]
+    return [bound for *_, given in state.match(node, which) if (bound := when(given)) is not None]
 
 
 def same_clock(bound: object, other: object) -> bool:

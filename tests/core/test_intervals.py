@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 from substrate import EventLog, Memory, Namespace
 from substrate.base.terms import term, value
 from substrate.base.times import Rounded
-from substrate.memory.records import moment_of
+from substrate.memory.records import when
 
 V = Namespace("urn:v:")
 NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)
@@ -99,14 +99,14 @@ texts = st.builds(
 def test_times_are_read_and_ordered_as_sparql_does(text: str, second: str) -> None:
     kind = NamedNode("http://www.w3.org/2001/XMLSchema#dateTime")
     given, against = Literal(text, datatype=kind), Literal(second, datatype=kind)
-    if (other := moment_of(against)) is None:
+    if (other := when(against)) is None:
         reject()
     ask = f"ASK {{ FILTER({given} SIGN {against}) }}"
     later, sooner = (bool(EventLog().state().query(ask.replace("SIGN", sign))) for sign in (">", "<="))
-    read = moment_of(given)
+    read = when(given)
     assert (read is not None) is (later or sooner)
     assert read is None or ((read <= other) is sooner and (other < read) is later)  # pyright: ignore[reportOperatorIssue]
     # A time that a datetime of Python cannot hold stays a literal or is rounded; any other comes back.
     plain = value(given)
-    assert plain == given or isinstance(read, Rounded) or read == plain == moment_of(term(plain))
-    assert read is None or moment_of(term(read)) == read
+    assert plain == given or isinstance(read, Rounded) or read == plain == when(term(plain))
+    assert read is None or when(term(read)) == read

@@ -72,6 +72,12 @@ def test_runs_of_other_projects_in_a_shared_store_stay(
     ), "a run that was closed counts as finished"
 
 
+def test_a_run_without_a_name_is_ended_in_a_store_with_the_project_s_own_settings(project: Path) -> None:
+    shutil.copy(project / ".dagster/dagster.yaml", os.environ["DAGSTER_HOME"])
+    run = record()
+    assert statuses(project)[run] is FAILED
+
+
 def test_the_record_of_old_runs_is_deleted_in_the_project_s_own_folder(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
