@@ -104,12 +104,12 @@ def guarded(app: ASGIApp) -> ASGIApp:
                     MutableHeaders(scope=message).append(name, value)
             await send(message)
 
-        answer = app
+        answer, sending = app, closed
         if scope["type"] in ("http", "websocket") and (refusal := _refusal(scope, proxy)):
-            answer = PlainTextResponse(f"refused: {refusal}\n", status_code=403)
+            answer, sending = PlainTextResponse(f"refused: {refusal}\n", status_code=403), send
             if scope["type"] == "websocket":
                 answer = WebSocketClose(code=1008, reason=refusal)
-        await answer(scope, receive, closed)
+        await answer(scope, receive, sending)
 
     return TrustedHostMiddleware(guard, allowed_hosts=hosts, www_redirect=False)
 

@@ -27,7 +27,9 @@ def folder_of(workspace: Workspace) -> Path:
 def is_real(workspace: Workspace) -> bool:
     """Tell whether the current profile reads official files from that folder."""
     profile = workspace.settings.profiles[workspace.settings.profile]
-    return any(getattr(profile, name).source == "real" for name in profile.__struct_fields__)
+    # A benchmark that is not installed may have any value.
+    read = (getattr(profile, name) for name in profile.__struct_fields__)
+    return any(getattr(data, "source", "") == "real" for data in read)
 
 
 def names_of(workspace: Workspace, source: Source) -> dict[str, str]:

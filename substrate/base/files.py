@@ -148,7 +148,7 @@ def naming(path: Path, hint: str = _WAY_OUT) -> Iterator[None]:
         if not (ours and isinstance(refusal, OSError) and refusal.errno in _REFUSED):
             raise
         full = refusal.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        what = f"cannot be written ({'the disk is full: ' if full else ''}{refusal.strerror})"
+        what = f"cannot be written ({'the disk is full: ' if full else ''}{os.strerror(refusal.errno or 0)})"
         raise OutputError(what, where=(path,), hint=hint) from error
 
 
