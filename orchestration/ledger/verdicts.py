@@ -98,16 +98,16 @@ def of_files(workspace: Workspace) -> Results:
 
 def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
     """The results of a profile, from a measurement of its outs or from its pins."""
-    file, kind = read_pin_file(root, profile), DECIDING[profile]
+    file, kind = read_pin_file(root, profile) if measured is None else None, DECIDING[profile]
     stages: Mapping[str, Made] = measured or (file.stages if file else {})
     counts: Counts = {name: (*pair, kind) for made in stages.values() for name, pair in made.scores.items()}
 
     @cache
     def rows(benchmark: str) -> Collection[PinnedRow]:
-        # A pin has the rows of its stage in a file of their own.
         stage = f"{benchmark}/answers"
         known, path = stages.get(stage, Made()).rows, root / rows_name(profile, stage)
-        return (known or decode_rows(path.read_bytes() if path.is_file() else b"")).values()
+        apart = measured is None and path.is_file()  # the pin of a stage has its rows in a file of their own
+        return (decode_rows(path.read_bytes()) if apart else known).values()
 
     def by(benchmark: str) -> str:
         parameters = stages.get(f"{benchmark}/dataset", Made()).parameters.values()

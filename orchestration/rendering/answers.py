@@ -96,11 +96,12 @@ def _write(
 ) -> tuple[dict[str, Counter[str]], dict[str, Wrong]]:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
-    rows = list(rows_of(file))
-    subsets = _counted(benchmark, rows)
+    # The file is read anew for each use: a benchmark may have more rows than fit in memory.
+    rows = partial(rows_of, file)
+    subsets = _counted(benchmark, rows())
     most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
     limit = _limit([count["wrong"] + count["error"] for count in subsets.values()], most)
-    chosen = list(first_rows(rows, limit, RIGHT))
+    chosen = list(first_rows(rows(), limit, RIGHT))
     shards: dict[str, int] = {}
     explanations = _explanations(workspace, explain_cases, benchmark, chosen)
     for number, shard in enumerate(batched(explanations, EXPLANATIONS_A_SHARD)):
@@ -112,18 +113,18 @@ def _write(
         subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     words = wordings(benchmark.asks.name if isinstance(benchmark, LanguageModel) else benchmark.name)
     wrong: dict[str, Wrong] = {}
-    for row in first_rows(rows, NAMED, 0):
+    for row in first_rows(rows(), NAMED, 0):
         about = {"name": benchmark.answer_name(row), "text": _worded(benchmark, row, words).text}
         wrong[_key(benchmark, row)] = about | {"fault": fault(row)}
     places = {subset: place for place, subset in enumerate(subsets)}
-    for number, shard in enumerate(batched(rows, ROWS_A_SHARD)):
+    for number, shard in enumerate(batched(rows(), ROWS_A_SHARD)):
         lines = ",\n".join(_line(benchmark, row, places, words, shards) for row in shard)
         (folder / f"rows-{number:04d}.js").write_text(f"rows([\n{lines}\n])\n", "utf-8")
     config = {
         "benchmark": benchmark.name,
         "subsets": [*subsets],
         "results": RESULTS,
-        "shards": math.ceil(len(rows) / ROWS_A_SHARD),
+        "shards": math.ceil(sum(count["answers"] for count in subsets.values()) / ROWS_A_SHARD),
         "command": benchmark.name in EXPLAINED,
         "subset_in_name": benchmark.subset_in_name,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -124,27 +124,36 @@ def line_count(path: Path) -> int:
         return sum(1 for _ in lines)
 
 
-def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
+def count(answers: Path, names: Collection[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
-    rows, counts = list(graded_rows(answers)), dict[str, tuple[int, int]]()
+    units = {name: metrics[name].units(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
+    totals = _added(((unit.subset, name), unit) for name, of in units.items() for unit in of)
+    counts: dict[str, tuple[int, int]] = {}
     for name in names:
-        metric = metrics[split_name(name)[1]]
-        counts[name] = total(metric.units(row for row in rows if counts_for(row, name)))
+        wanted, metric = split_name(name)
+        cells = [totals[key] for key in totals if key[1] == metric and wanted in ("", "mean", key[0])]
+        counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
     return counts
 
 
 def total(units: Iterable[Unit]) -> tuple[int, int]:
     """Add up the right answers and the totals of some units."""
-    units = list(units)
-    return sum(unit.right for unit in units), sum(unit.n for unit in units)
+    return _added((("", ""), unit) for unit in units)["", ""]
 
 
 def scene_counts(rows: Iterable[Any], metric: Metric) -> list[tuple[int, int]]:
     """Right answers and total of each scene, which questions share; scenes without a total are left out."""
-    scenes = defaultdict[tuple[str, str], list[Unit]](list)
-    for unit in metric.units(rows):
-        scenes[unit.subset, unit.key[0]].append(unit)
-    return [(right, n) for right, n in map(total, scenes.values()) if n]
+    totals = _added(((unit.subset, unit.key[0]), unit) for unit in metric.units(rows))
+    return [(right, n) for right, n in totals.values() if n]
+
+
+def _added(units: Iterable[tuple[tuple[str, str], Unit]]) -> defaultdict[tuple[str, str], tuple[int, int]]:
+    """The right answers and totals of some units, added up by the keys before them; none of them is kept."""
+    totals = defaultdict[tuple[str, str], tuple[int, int]](lambda: (0, 0))
+    for key, unit in units:
+        right, n = totals[key]
+        totals[key] = right + unit.right, n + unit.n
+    return totals
 
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
