@@ -22,7 +22,7 @@ def run(names: Sequence[str], sizes: Sequence[int] = ()) -> Iterator[Figure]:
     """The figures of some benches, each as soon as its bench is done.
 
     Args:
-        names: the benches' names; without names, all but those that are measured only by name.
+        names: the benches' names; without names, all except benches that run only by name.
         sizes: the sizes of the inputs; by default each bench's own.
     """
     for name in names or [name for name, bench in BENCHES.items() if not bench.asked]:

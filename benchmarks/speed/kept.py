@@ -83,7 +83,7 @@ def fallen(before: Sequence[Kept], now: Sequence[Kept]) -> list[str]:
 
 
 def compare() -> list[str]:
-    """Measure each recorded bench, and name what is worse."""
+    """Measure each recorded bench, and report the worse ones."""
     before = msgspec.json.decode(f"[{','.join(read_text(FILE).splitlines())}]", type=list[Kept])
     faults: list[str] = []
     for name in SIZES:

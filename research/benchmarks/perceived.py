@@ -53,7 +53,7 @@ class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     questions: str | None = None
 
     def among(self, profile: Any) -> PerceivedData:
-        """These data, with the files of the profile's ``clevrer`` for those that are not named here."""
+        """These data; the profile's ``clevrer`` supplies files that are not named here."""
         named = profile.clevrer
         if self.proposals is not None or self.source == "generated" or named.proposals is None:
             return self

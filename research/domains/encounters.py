@@ -76,7 +76,7 @@ def personas(file: bytes) -> list[str]:
 def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
     """Describe each pair as :func:`by_log` does, but from the file only, step by step.
 
-    It checks who is together only at steps that the file lists.
+    It compares places only at the steps that the file lists.
 
     Args:
         file: the movement file.
