@@ -16,7 +16,7 @@ from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined, recorded
 from substrate.base.errors import FormatError
-from substrate.base.files import replacing
+from substrate.base.files import filling, replacing, require_other
 from substrate.base.numbered import sources_in
 from substrate.cli.console import JsonOption, give, option, speaking_as
 from substrate.cli.events import speaking
@@ -46,6 +46,7 @@ def predict_clevrer(
 ) -> None:
     """Predict the collisions of the unseen future from observed motion, by the calibrated simulator."""
     frames = sorted(set(at))
+    require_other(out_, [trajectories])
     with speaking("predict") as progress:
         advance = partial(progress.advance, "clevrer", unit="scenes")
         scenes, collisions = _predict(trajectories, frames, until, out_, advance)
@@ -69,6 +70,7 @@ def perceive_clevrer(
     json: JsonOption = False,
 ) -> None:
     """Perceive objects, entries, exits and collisions, each with its probability, from each frame's masks."""
+    require_other(out_, [proposals])
     with speaking("perceive") as progress:
         advance = partial(progress.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)
@@ -126,16 +128,14 @@ def _perceive(
     """
     names = proposal_names(proposals)
     objects = collisions = 0
-    with replacing(out) as fresh, replacing(logs) if logs else nullcontext() as folder:
-        if folder:
-            folder.mkdir()
-        with fresh.open("wb") as file:
-            for done, source in enumerate(sources_in(proposals, names.values()), start=1):
-                video = examined(decode_proposals(source), source[0], until=until)
-                record = recorded(video)
-                objects, collisions = objects + len(record.objects), collisions + len(record.collisions)
-                file.write(msgspec.json.encode(record) + b"\n")
-                if folder:
-                    perceived_log(video, record).save(folder / f"{record.scene_index:05d}.rdfp")
-                advance(done, len(names))
+    target = filling(logs) if logs else nullcontext()
+    with replacing(out) as fresh, target as folder, fresh.open("wb") as file:
+        for done, source in enumerate(sources_in(proposals, names.values()), start=1):
+            video = examined(decode_proposals(source), source[0], until=until)
+            record = recorded(video)
+            objects, collisions = objects + len(record.objects), collisions + len(record.collisions)
+            file.write(msgspec.json.encode(record) + b"\n")
+            if folder:
+                perceived_log(video, record).save(folder / f"{record.scene_index:05d}.rdfp")
+            advance(done, len(names))
     return len(names), objects, collisions

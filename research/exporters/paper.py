@@ -18,6 +18,7 @@ from orchestration.rendering.page import templates
 from orchestration.scoring.published import Published
 from substrate.base.errors import FormatError
 from substrate.base.extras import import_extra
+from substrate.base.files import replacing
 from substrate.base.inputs import read_text
 
 FIGURE = re.compile(r"10\^\{-\d+\}|\d[\d,]*(?:\.\d+)?")
@@ -77,8 +78,8 @@ def write_paper(source: Path, out: Path, known: Published, look: LookUp) -> list
     options = ["--standalone", "--mathml", "--number-sections"]
     pandoc, text = import_extra("pypandoc"), json.dumps(document)
     page = pandoc.convert_text(text, "html5", format="json", extra_args=options)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "index.html").write_text(page, "utf-8")
+    with replacing(out / "index.html") as fresh:
+        fresh.write_text(page, "utf-8")
     return reader.figures
 
 

@@ -68,14 +68,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def require_other(out: Path, inputs: Iterable[Path]) -> None:
-    """Refuse to overwrite one of a command's inputs.
+    """Refuse to write a command's output over a folder, one of its inputs, or a file of a folder among these.
+
+    An output of an earlier run may be replaced in an input folder: no reader of folders reads ``.jsonl``.
 
     Raises:
-        OutputError: the output path is one of the inputs.
+        OutputError: the path is one of these.
     """
-    if out.resolve() in (path.resolve() for path in inputs):
-        hint = "Nothing was changed there; give another path"
-        raise OutputError("is read by this command", where=(out,), hint=hint)
+    hint = "Nothing was changed there; give another path"
+    if out.is_dir():
+        raise OutputError("is a folder", where=(out,), hint="Give the path of a file")
+    for path in (path.resolve() for path in inputs):
+        in_folder = path in out.resolve().parents and out.exists() and ".jsonl" not in out.suffixes
+        if path == out.resolve() or in_folder:
+            raise OutputError("is read by this command", where=(out,), hint=hint)
 
 
 @contextmanager
@@ -176,6 +182,8 @@ def _clear(scratch: Path, path: Path | None) -> None:
 @contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
     """Make a folder next to ``path`` for the block; its lock, which ends with the process, marks its use."""
+    if not path.name:
+        raise OutputError("is a whole disk or the current folder", where=(path,), hint="Give a path below it")
     clear_leftovers(path)
     while True:
         scratch = path.with_name(f".{path.name}.{os.urandom(4).hex()}.scratch")

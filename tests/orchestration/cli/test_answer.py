@@ -79,14 +79,15 @@ def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
     assert files.out.read_bytes() == expected
 
 
-def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: Files, tmp_path: Path) -> None:
+def test_rows_take_the_place_of_no_input_and_of_no_folder(files: Files, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("mine", "utf-8")
     inputs = files.questions.read_bytes()
     for out, message in (
-        (folder, "is a folder with files in it"),
-        (files.annotations, "is read by this command"),
+        (folder, "is a folder"),
+        (Path(), "is a folder"),
+        (files.annotation_file, "is read by this command"),
         (files.questions, "is read by this command"),
     ):
         files.out = out

@@ -77,6 +77,12 @@ def seen(video: dict[str, Any]) -> Perceived:
     return perceive(decode_proposals(source(video)), "sim_00007.json")
 
 
+def run(command: str, *arguments: object, code: int = 0) -> str:
+    done = CliRunner().invoke(make_app(), [command, "clevrer", *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
 BALL, POST = Body(0, "sphere", -1.0, -1.5, 0.2, 2.0), Body(1, "cylinder", -0.9, 0.5)
 
 
@@ -96,11 +102,6 @@ def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> 
     for folder, frames in ((whole, video["frames"]), (cut, video["frames"][:21])):
         folder.mkdir()
         (folder / "sim_00007.json").write_text(json.dumps(video | {"frames": frames}), "utf-8")
-
-    def run(command: str, *arguments: object, code: int = 0) -> str:
-        done = CliRunner().invoke(make_app(), [command, "clevrer", *map(str, arguments)])
-        assert done.exit_code == code, done.output
-        return done.output
 
     run("perceive", "--proposals", whole, "--out", tmp_path / "all.jsonl")
     run("perceive", "--proposals", whole, "--until", 20, "--out", tmp_path / "until.jsonl")
@@ -242,3 +243,19 @@ def test_generated_proposals_are_perceived_as_they_were_made() -> None:
     there = {frozenset(looks[number] for number in c.object_ids) for c in scene.annotation.collision}
     mine = {o.id: (o.color, o.material, o.shape) for o in perceived.objects}
     assert {frozenset(mine[number] for number in c.object) for c in perceived.collisions} == there
+
+
+def test_an_output_takes_the_place_of_no_other_file_of_the_user(tmp_path: Path) -> None:
+    inputs = [tmp_path / "sim_00007.json", tmp_path / "note.txt"]
+    for file in inputs:
+        file.write_text(json.dumps(film([BALL, POST])), "utf-8")
+    events, before = tmp_path / "events.jsonl", [file.read_bytes() for file in inputs]
+    for _ in range(2):
+        run("perceive", "--proposals", tmp_path, "--out", events, "--logs", tmp_path)
+        assert (tmp_path / "00007.rdfp").is_file()
+    for out in (inputs[0], tmp_path, "/"):
+        run("perceive", "--proposals", tmp_path, "--out", out, code=1)
+    assert "is read by this command" in run(
+        "predict", "--trajectories", events, "--at", 59, "--out", events, code=1
+    )
+    assert [file.read_bytes() for file in inputs] == before
