@@ -10,6 +10,7 @@ import atexit
 import hashlib
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -30,6 +31,11 @@ _held: set[Path] = set()
 
 class BusyError(SubstrateError):
     """Another run of this project is in progress."""
+
+
+def project_name(root: Path) -> str:
+    """Name a project in stores that hold other projects' things too; two projects never share the name."""
+    return f"{socket.gethostname()}:{root.resolve()}"
 
 
 @contextmanager

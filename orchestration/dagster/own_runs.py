@@ -12,7 +12,7 @@ import dagster as dg
 import psutil
 import yaml
 
-from orchestration.base.project_lock import is_free
+from orchestration.base.project_lock import is_free, project_name
 from orchestration.settings import PARAMETERS_FILE
 
 PROJECT_TAG = "substrate/project"
@@ -23,11 +23,6 @@ _ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRu
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 _ELSEWHERE = {"instance_class", "storage", "run_storage", "event_log_storage", "schedule_storage"}
 """The keys of `dagster.yaml` that put records elsewhere than in Dagster's folder."""
-
-
-def project_name(root: Path) -> str:
-    """Return the value of :data:`PROJECT_TAG` for a project; two projects never share it."""
-    return f"{socket.gethostname()}:{root.resolve()}"
 
 
 def is_private(root: Path, home: Path) -> bool:

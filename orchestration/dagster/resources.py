@@ -14,9 +14,9 @@ import dagster as dg
 import msgspec
 from pydantic import Field, PrivateAttr
 
-from orchestration.base.project_lock import project_lock
+from orchestration.base.project_lock import project_lock, project_name
 from orchestration.dagster.keys import box_of, is_apart
-from orchestration.dagster.own_runs import PROJECT_TAG, project_name
+from orchestration.dagster.own_runs import PROJECT_TAG
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.acceptance import pin_new
 from orchestration.ledger.soundness import all_faults, of_pins, require_sound

@@ -9,12 +9,12 @@ from typing import Any
 import dagster as dg
 
 from orchestration.base.progress import ended
-from orchestration.base.project_lock import project_lock
+from orchestration.base.project_lock import project_lock, project_name
 from orchestration.dagster.assets import assets_of
 from orchestration.dagster.checks import ERROR, checks_of
 from orchestration.dagster.instance import home_of_records, writing_records
 from orchestration.dagster.keys import asset_key, box_of
-from orchestration.dagster.own_runs import PROJECT_TAG, project_name
+from orchestration.dagster.own_runs import PROJECT_TAG
 from orchestration.dagster.resources import IN_PROCESS, SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.experiments.experiment import begin
 from orchestration.stage import Stages

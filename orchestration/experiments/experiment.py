@@ -117,7 +117,7 @@ def remove_experiment(root: Path, name: str) -> None:
     left = [making(root, name), root / EXPERIMENTS / ".replies" / name]
     if name not in experiment_names(root) and not any(path.is_dir() for path in left):
         read_experiment(root, name)  # raises: there is none
-    open_workspace().storage.remove(f"{EXPERIMENTS}/{name}")
+    _clear_tables(open_workspace(), name)
     for path in (root / EXPERIMENTS / name, *left):
         if path.is_dir():
             shutil.rmtree(path)
@@ -210,14 +210,14 @@ def finish(workspace: Workspace) -> None:
     record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
     with replacing(folder / RECORD) as fresh:
         write_json(fresh, msgspec.structs.replace(record, stages=stages), indent=1)
-    _clear_tables(workspace)
+    _clear_tables(workspace, _folder(workspace).name)
     with replacing(_place(workspace)) as fresh:
         folder.rename(fresh)
 
 
 def drop(workspace: Workspace) -> None:
     """Delete an unfinished experiment, except for the replies of language models, which cost money."""
-    _clear_tables(workspace)
+    _clear_tables(workspace, _folder(workspace).name)
     if _folder(workspace).is_dir():
         shutil.rmtree(_folder(workspace))
 
@@ -249,9 +249,10 @@ def _place(workspace: Workspace) -> Path:
     return workspace.root / EXPERIMENTS / _folder(workspace).name
 
 
-def _clear_tables(workspace: Workspace) -> None:
-    """Delete an experiment's tables; they are made again when needed."""
-    workspace.storage.remove(f"{EXPERIMENTS}/{_folder(workspace).name}")
+def _clear_tables(workspace: Workspace, name: str) -> None:
+    """Delete an experiment's tables; they are made again when needed. A shared storage keeps all."""
+    if not workspace.storage.shared:
+        workspace.storage.remove(f"{EXPERIMENTS}/{name}")
 
 
 def _known(folder: Path) -> Experiment | None:

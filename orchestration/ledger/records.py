@@ -43,7 +43,7 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
     """Keep in the ledger the records of the stages of a run, with the existing tables."""
-    storage = workspace.storage.local
+    storage = workspace.storage.own_folder
     whole = {
         stage: with_details(made, {out: workspace.path(out) for out in made.outs})
         for stage, made in records.items()

@@ -100,7 +100,7 @@ def verify_profile(
     root, profile = workspace.root, workspace.settings.profile
     lacking = absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
-    tables = workspace.storage.local
+    tables = workspace.storage.own_folder
     faults, pins = find_damage(root, profile, stages, storage=tables, results=not recompute)
     # Report an unknown commit before computing anything.
     accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
@@ -263,7 +263,7 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
     if lost and not pinned.broken(root, profile).keys() & {*pinned.IN_DVC}:
         dvc.check_out(root, lost)
         left = pinned.apart_from_pins(workspace)
-    damage, _ = find_damage(root, profile, stages, storage=workspace.storage.local)
+    damage, _ = find_damage(root, profile, stages, storage=workspace.storage.own_folder)
     named = {fault.stage for fault in damage}
     if again := [name for name in stages if name in named]:
         compute(again)

@@ -53,7 +53,7 @@ def answer_lines(
     cases, logs = logged(workspace, benchmark, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
-    folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
+    folder = workspace.passing_tables("answers", stage.replace("/", "."))
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
     count = cases.rows if first is None else min(first, cases.rows)
     ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shard_rows)

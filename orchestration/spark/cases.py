@@ -35,7 +35,7 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     # Simulation is slow and varies: a task gets a twentieth of the usual number of cases.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
     key = short_key(seed, data, size, code_of(world.make))
-    folder = f"{workspace.shelves[0]}/made/{source.name}"
+    folder = workspace.passing_tables("made", source.name)
 
     def rows(place: int) -> Iterator[TableRow]:
         return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestration.base.project_lock import project_name
 from orchestration.settings import Settings
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import Logs
@@ -59,14 +61,27 @@ class Workspace:
     @property
     def storage(self) -> Storage:
         """The place of tables: the scratch folder if there is one, else the settings' URI or the project."""
-        own = self.scratch or self.root
-        return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
+        if self.settings.storage and not self.scratch:
+            return Storage(self.settings.storage, shared=True)
+        return Storage(((self.scratch or self.root) / "storage").as_uri())
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The storage's folders for tables: the first is written; an experiment also reads its profile's."""
+        """The storage's folders for tables: the first is written; an experiment also reads its profile's.
+
+        A table's key is the hash of what it is made from, so in a shared storage one folder serves all.
+        """
         profile = self.settings.profile
-        return (f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile) if self.experiment else (profile,)
+        if self.storage.shared or not self.experiment:
+            return (profile,)
+        return f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile
+
+    def passing_tables(self, kind: str, name: str) -> str:
+        """The storage's folder for tables that are removed once they are read; no other project writes it."""
+        shelf = self.shelves[0]
+        if self.storage.shared:
+            shelf += f"/{hashlib.sha256(project_name(self.root).encode()).hexdigest()[:16]}"
+        return f"{shelf}/{kind}/{name}"
 
     @property
     def transcripts(self) -> Path:

@@ -40,9 +40,19 @@ ROWS_AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Storage:
-    """A folder at a URI that driver and workers reach; by default on this machine's disk."""
+    """A folder at a URI that driver and workers reach; by default on this machine's disk.
+
+    Attributes:
+        shared: whether other projects may use it: then no table is removed, since one of them may read it.
+    """
 
     base: str
+    shared: bool = False
+
+    @property
+    def own_folder(self) -> Path | None:
+        """The storage's folder, if it is on this machine's disk and of one project alone."""
+        return None if self.shared else self.local
 
     @property
     def local(self) -> Path | None:
@@ -147,7 +157,9 @@ class Storage:
                     around.rmdir()
 
     def keep_only(self, folder: str, names: Iterable[str]) -> None:
-        """Remove all direct entries of a folder except ``names``."""
+        """Remove all direct entries of a folder except ``names``, unless the storage is shared."""
+        if self.shared:
+            return
         (system, path), names = self._place(folder), set(names)
         for child in system.get_file_info(arrow_fs.FileSelector(path, allow_not_found=True)):
             if child.base_name not in names:

@@ -17,10 +17,10 @@ import pytest
 from commands import lock_held
 from dagster._core.events import EngineEventData
 
-from orchestration.base.project_lock import project_lock
+from orchestration.base.project_lock import project_lock, project_name
 from orchestration.dagster import own_runs
 from orchestration.dagster.instance import instance as instance_of
-from orchestration.dagster.own_runs import PROJECT_TAG, project_name
+from orchestration.dagster.own_runs import PROJECT_TAG
 from substrate.base.files import OutputError
 
 DONE, BEGUN = dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.STARTED
