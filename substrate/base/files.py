@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import filecmp
 import glob
 import hashlib
 import os
@@ -89,6 +90,9 @@ def filling(folder: Path) -> Iterator[Path]:
     """Give a fresh folder, whose files are added to ``folder`` when the block succeeds.
 
     If the block fails, nothing is left and ``folder`` is unchanged; errors as :func:`replacing`.
+
+    Raises:
+        OutputError: a file of the same name is there with other bytes.
     """
     folder = folder.absolute()
     with naming(folder), _scratch(folder) as scratch:
@@ -99,8 +103,13 @@ def filling(folder: Path) -> Iterator[Path]:
         if not folder.exists():
             fresh.rename(folder)
         else:
-            for file in sorted(path for path in fresh.rglob("*") if path.is_file()):
-                target = folder / file.relative_to(fresh)
+            files = sorted(path for path in fresh.rglob("*") if path.is_file())
+            targets = [folder / file.relative_to(fresh) for file in files]
+            for file, target in zip(files, targets, strict=True):
+                if target.exists() and not filecmp.cmp(file, target, shallow=False):
+                    hint = "Nothing was changed there; give a new folder, or remove the file"
+                    raise OutputError("is there with other bytes", where=(target,), hint=hint)
+            for file, target in zip(files, targets, strict=True):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 file.replace(target)
         _sync_all(folder, files=False)

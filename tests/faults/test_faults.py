@@ -19,7 +19,7 @@ from commands import invoke, require_failed, started
 from logs import log_of, unfolded
 
 from substrate import EventLog
-from substrate.base.files import clear_leftovers
+from substrate.base.files import clear_leftovers, sha256
 
 DEAF = """
 import shutil, signal, sys, time
@@ -136,6 +136,13 @@ def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> 
     invoke("generate", "babi", "--questions", "2", "--out", str(out))
     assert (out / "mine.txt").read_text("utf-8") == "mine"
     assert len(list(out.iterdir())) == 21
+    tasks = sha256(out)
+    for seed, code in ((20, 0), (21, 1)):
+        result = invoke(
+            "generate", "babi", "--questions", "2", "--seed", str(seed), "--out", str(out), code=code
+        )
+        assert ("is there with other bytes" in result.stderr) == bool(code)
+        assert sha256(out) == tasks
 
 
 SAVE = """
