@@ -35,9 +35,9 @@ from orchestration.registry import BENCHMARKS
 from orchestration.spark.session import spark_session
 from orchestration.stages.graph import STAGES
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.log_table import LOGS, LogEntry
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.storage import ROWS_AT_ONCE
-from orchestration.workspace.tables import LOGS, LogEntry
 from substrate.base.files import replacing
 from substrate.domains.rows import encode
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dagster as dg
 
 import orchestration.base.quiet  # noqa: F401
-from orchestration.dagster import checks, form, jobs, resources
+from orchestration.dagster import checks, form, jobs
 from orchestration.dagster.assets import assets_of
+from orchestration.dagster.unconfigured import FILES, IN_PROCESS
 from orchestration.stages.graph import ELSEWHERE, EVERY, stages_in
-
-FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
 
 def build_definitions() -> dg.Definitions:
@@ -21,9 +20,8 @@ def build_definitions() -> dg.Definitions:
         jobs=[*jobs.reproductions(), jobs.verify],
         sensors=[jobs.stale_stages],
         schedules=[jobs.nightly_drift],
-        resources={"workspace": form.form_resource(), "io_manager": resources.unconfigured(FILES)},
-        # One process, so that one Spark session serves the whole run.
-        executor=resources.IN_PROCESS,
+        resources={"workspace": form.form_resource(), "io_manager": FILES},
+        executor=IN_PROCESS,
     )
 
 

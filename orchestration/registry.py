@@ -14,6 +14,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted
 from orchestration.studies import ablations
 from orchestration.studies.study import Study
 
+# The benchmarks in the order of the report. Those of `research` are given by name and left out if absent.
 _BENCHMARKS: tuple[Benchmark | str, ...] = (
     clevrer.CLEVRER,
     "research.benchmarks.official:CLEVRER_VALIDATION",
@@ -45,7 +46,6 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.readers:TWIN_WITH_SUBSTRATE",
     baselines.TWIN_CONCORDIA,
 )
-"""The benchmarks in the order of the report. Those of `research` are given by name and left out if absent."""
 _STUDIES: tuple[Study | str, ...] = (
     ablations.STUDY,
     "research.studies.robustness:ROBUSTNESS",
@@ -53,8 +53,8 @@ _STUDIES: tuple[Study | str, ...] = (
     "research.studies.questions:QUESTIONS",
     "research.studies.evidence:EVIDENCE",
 )
+# Makers of stages that describe all others, by name: each takes the benchmarks and the described stages.
 STAGES_BEYOND = ("research.exporters.prov:prov_stage",)
-"""Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
 T = TypeVar("T")
 B = TypeVar("B", bound=Benchmark)
 
@@ -68,33 +68,32 @@ def _here(declared: Iterable[T | str]) -> Iterable[T]:
 
 
 _IN_ORDER: tuple[Benchmark, ...] = tuple(_here(_BENCHMARKS))
+# The benchmarks, studies and sources that are not installed, by their keys in `params.yaml`.
+#
+# A source that several benchmarks share has the name of their module.
 ABSENT = frozenset(
     name.lower()
     for entry in (*_BENCHMARKS, *_STUDIES)
     if isinstance(entry, str) and beyond(entry) is None
     for name in entry.split(".")[-1].split(":")
 )
-"""The benchmarks, studies and sources that are not installed, by their keys in `params.yaml`.
-
-A source that several benchmarks share has the name of their module.
-"""
 
 
 def _by_name(kind: type[B]) -> Mapping[str, B]:
     return {benchmark.name: benchmark for benchmark in _IN_ORDER if isinstance(benchmark, kind)}
 
 
+# Every benchmark by name, in the order of the report.
 BENCHMARKS = _by_name(Benchmark)
-"""Every benchmark by name, in the order of the report."""
+# The benchmarks that the substrate answers, by name.
 INTERPRETED = _by_name(Interpreted)
-"""The benchmarks that the substrate answers, by name."""
+# The benchmarks whose answers have reasons, by name.
 EXPLAINED = _by_name(Explained)
-"""The benchmarks whose answers have reasons, by name."""
+# The sources of all cases, by name.
 SOURCES = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
-"""The sources of all cases, by name."""
+# The loggers of all logs, by name.
 LOGGERS = {benchmark.logger.name: benchmark.logger for benchmark in INTERPRETED.values()}
-"""The loggers of all logs, by name."""
+# The tables of results, by name.
 TABLES = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
-"""The tables of results, by name."""
+# The studies, each with its own rows.
 STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
-"""The studies, each with its own rows."""

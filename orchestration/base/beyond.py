@@ -6,8 +6,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+# True if the package lies next to the platform; stages then run its code.
 _HERE = (Path(__file__).resolve().parents[2] / "research").is_dir()
-"""True if the package lies next to the platform; stages then run its code."""
 
 
 def beyond(name: str) -> Any | None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import httpx
 
 T = TypeVar("T")
+# The most seconds that a server may make us wait; for longer pauses the run ends, and can be resumed.
 LONGEST_PAUSE = 600.0
-"""The most seconds that a server may make us wait; for longer pauses the run ends, and can be resumed."""
 _BUSY = frozenset({408, 425, 429})
 
 

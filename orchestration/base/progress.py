@@ -5,61 +5,74 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
-_heard: ContextVar[tuple[Mapping[str, Callable[..., object]], ...]] = ContextVar("heard", default=())
+
+def ignore(*_: object) -> None:
+    """Do nothing with an event."""
+
+
+class Listener(NamedTuple):
+    """A listener's answers to the events of a run; by default it ignores an event.
+
+    Attributes:
+        advance: takes a stage's name, the number of its finished parts, the number of all (0: not known yet),
+            and the word for them.
+        end: takes a stage's name, how it came to its outs, and the number of their rows, if that is known.
+        figures: takes figures of a job's tasks, by name.
+        say: takes a line for the log.
+    """
+
+    advance: Callable[[str, int, int, str], object] = ignore
+    end: Callable[[str, str, Any], object] = ignore
+    figures: Callable[[Mapping[str, float]], object] = ignore
+    say: Callable[[str], object] = ignore
+
+
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
 
 
 @contextmanager
-def hearing(**of: Callable[..., object]) -> Iterator[None]:
-    """Pass on the events of the block to the given handlers.
-
-    Args:
-        of: what to do with each thing that is told: ``advance`` with a stage's name, how many of its parts
-            are done, how many there are (0: not known yet) and what they are called; ``end`` with a stage's
-            name, how it came to its outs, and how many rows they have; ``figures`` with those of a job's
-            tasks; ``say`` with a line for the log.
-    """
-    token = _heard.set((*_heard.get(), of))
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Pass on the events of the block to one more listener."""
+    token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
     finally:
-        _heard.reset(token)
-
-
-def _tell(what: str, *told: object) -> None:
-    for listener in _heard.get():
-        if what in listener:
-            listener[what](*told)
+        _listeners.reset(token)
 
 
 def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
     """Report the progress of a stage."""
-    _tell("advance", stage, done, total, unit)
+    for listener in _listeners.get():
+        listener.advance(stage, done, total, unit)
 
 
 def measured(figures: Mapping[str, float]) -> None:
     """Report figures of a job's tasks; of several jobs in a stage the last one counts."""
-    _tell("figures", figures)
+    for listener in _listeners.get():
+        listener.figures(figures)
 
 
 def say(text: str) -> None:
     """Write a line into the log of the current run."""
-    _tell("say", text)
+    for listener in _listeners.get():
+        listener.say(text)
 
 
 def ended(stage: str, metadata: Mapping[str, Any]) -> None:
-    """Say how a stage came to its outs, by what Dagster keeps of it."""
+    """Report the end of a stage, given the metadata that Dagster records of it."""
     rows = metadata.get("dagster/row_count")
     how = "reused" if {"skipped", "taken"} & metadata.keys() else "computed"
-    _tell("end", stage, how, getattr(rows, "value", rows))
+    for listener in _listeners.get():
+        listener.end(stage, how, getattr(rows, "value", rows))
 
 
 @contextmanager
 def task_figures() -> Iterator[dict[str, float]]:
     """Collect figures of the tasks that run inside the block, by name."""
     figures: dict[str, float] = {}
-    with hearing(figures=figures.update):
+    with heard_by(Listener(figures=figures.update)):
         yield figures
 
 
@@ -82,5 +95,5 @@ def logging_to(log: Callable[[str], object]) -> Iterator[None]:
             logged[stage] = tenth
             log(f"{stage}: {done} of {total} done")
 
-    with hearing(advance=report, say=log):
+    with heard_by(Listener(advance=report, say=log)):
         yield

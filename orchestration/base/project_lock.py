@@ -25,8 +25,8 @@ from substrate.base.errors import SubstrateError
 from substrate.base.files import lock, naming
 
 LOCK_FILE = Path(".dagster") / "run.lock"
+# The projects that this process has locked.
 _held: set[Path] = set()
-"""The projects that this process has locked."""
 
 
 class BusyError(SubstrateError):

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
 HIDDEN = "[hidden]"
+# The least length of a secret: a shorter key, such as "none", may be an ordinary word.
 SHORTEST = 8
-"""The least length of a secret: a shorter key, such as "none", may be an ordinary word."""
 
 
 def without_user(url: str) -> str:

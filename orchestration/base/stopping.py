@@ -22,8 +22,8 @@ from substrate.base.files import drop_scratch
 from substrate.cli.console import ENDING, SIGNALED, STOPPED
 
 SIGNALS = (signal.SIGINT, *ENDING)
+# The seconds for Spark's processes to end by themselves, in which they delete their files.
 PATIENCE = 5.0
-"""The seconds for Spark's processes to end by themselves, in which they delete their files."""
 
 
 @contextmanager

@@ -34,12 +34,12 @@ from substrate.domains.smallville.format import Gold, Spec
 from substrate.domains.smallville.judging import Judgement
 from substrate.log.event_log import EventLog
 
+# A photograph by image id.
 Pictures = Callable[[str], Image]
-"""A photograph by image id."""
+# The section of `params.yaml` that all baselines share.
 SECTION = Section("baselines", Parameters)
-"""The section of `params.yaml` that all baselines share."""
+# The output of the stage that compares each baseline with the substrate.
 COMPARISONS = f"artifacts/{{profile}}/{COMPARED}.json"
-"""The output of the stage that compares each baseline with the substrate."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 
@@ -80,6 +80,10 @@ class LanguageModel(Benchmark):
     def keys(self) -> tuple[str, ...]:
         """The keys of `params.yaml` that its answers depend on."""
         return (f"baselines.{self.name}",)
+
+    def baseline(self, settings: Any) -> Baseline:
+        """The settings of its requests."""
+        return getattr(SECTION.of(settings), self.name)
 
 
 def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:

@@ -33,10 +33,10 @@ from substrate.log.event_log import EventLog
 
 T = TypeVar("T")
 GENERATED = Release("generated", "")
+# Input files or folders by role, such as ``annotations`` and ``questions``.
 Files = Mapping[str, Path]
-"""Input files or folders by role, such as ``annotations`` and ``questions``."""
+# The scenes to read; ``None`` for all.
 Only = Collection[Any] | None
-"""The scenes to read; ``None`` for all."""
 
 
 class Case(NamedTuple):
@@ -58,8 +58,8 @@ class Case(NamedTuple):
     kind: str = ""
 
 
+# The questions of a case whose record contains them.
 WITHIN = b"within"
-"""The questions of a case whose record contains them."""
 
 
 class Cases(NamedTuple):
@@ -69,14 +69,13 @@ class Cases(NamedTuple):
     each: Iterator[Case]
 
 
+# Reads the cases of some files in order, given the files, the scenes, and whether scenes without questions
+# count.
 ReadCases = Callable[[Files, Only, bool], Cases]
-"""Reads the cases of some files in order, given the files, the scenes, and whether scenes without questions
-count.
-"""
 
 
+# The logs of a case, in order.
 Logs = Sequence[EventLog]
-"""The logs of a case, in order."""
 
 
 class NamedLog(NamedTuple):
@@ -222,6 +221,7 @@ class Benchmark(Declared):
         trivial: trivial methods among its rows, by their subset or by the ending of a subset's name.
         no_interval: subsets whose numbers have no interval on official data: all of a population was asked,
             or the answer is right by construction.
+        by_model: true if a language model answers it.
     """
 
     name: str
@@ -238,7 +238,6 @@ class Benchmark(Declared):
     trivial: Mapping[str, str] = field(default_factory=dict)
     no_interval: tuple[str, ...] = ()
     by_model: ClassVar[bool] = False
-    """True if a language model answers it."""
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLD
 from substrate.log.event_log import EventLog
 
+# The kind of a case that is a compact event record; other cases are annotations.
 EVENTS = "events"
-"""The kind of a case that is a compact event record; other cases are annotations."""
 _questions = msgspec.json.Decoder(format.SceneQuestions)
 
 

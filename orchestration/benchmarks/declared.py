@@ -13,8 +13,8 @@ import msgspec
 
 from orchestration.code import Declared
 
+# The profile of the work beyond the paper.
 BEYOND = "beyond"
-"""The profile of the work beyond the paper."""
 Natural = msgspec.Meta(ge=0, le=10**9)
 
 

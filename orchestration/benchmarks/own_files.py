@@ -13,8 +13,8 @@ from orchestration.benchmarks.benchmark import Case, Files, Interpreted
 from substrate.base.files import replacing
 from substrate.domains.rows import Row, encode
 
+# Called with the number of finished cases and the number of all cases.
 Advance = Callable[[int, int], None]
-"""Called with the number of finished cases and the number of all cases."""
 
 
 class AnswerCounts(msgspec.Struct):
@@ -22,7 +22,8 @@ class AnswerCounts(msgspec.Struct):
     that could not run.
 
     A question with two rows, such as GQA's by name and by id, counts as one question; graded and right
-    answers are counted in rows.
+    answers are counted in rows. ``subsets`` has, by subset, the number of rows with gold, and the number of
+    right ones among them.
     """
 
     questions: int = 0
@@ -35,7 +36,6 @@ class AnswerCounts(msgspec.Struct):
     errors: int = 0
     first_error: str = ""
     subsets: dict[str, tuple[int, int]] = {}
-    """By subset: the number of rows with gold, and the number of right ones among them."""
 
     def count(self, row: Row) -> None:
         """Count a row; the caller counts the questions."""

@@ -22,5 +22,5 @@ METHODS = Table(
     layout="by pair",
     note="A question is right if all of its choices are. Intervals are Newcombe's, 95 %.",
 )
+# The key of a benchmark's ``about`` that describes the data behind a row of this table.
 MEASURED_ON = "real"
-"""The key of a benchmark's ``about`` that describes the data behind a row of this table."""

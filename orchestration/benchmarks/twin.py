@@ -109,8 +109,8 @@ def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
     return getattr(judgement, metric), getattr(MOST, metric)
 
 
+# The stage that compares each language model with the substrate.
 COMPARED = "twin/comparisons"
-"""The stage that compares each language model with the substrate."""
 METRICS = {"per_arm": RIGHT} | {
     name: Metric(partial(_judged, name), together=True) for name in ("joint", "divergence")
 }

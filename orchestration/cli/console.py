@@ -72,7 +72,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 
     Yields, for each ended stage, how it came to its outs: ``computed`` or ``reused``.
     """
-    from orchestration.base.progress import hearing
+    from orchestration.base.progress import Listener, heard_by, ignore
     from substrate.cli.events import speaking
 
     how: dict[str, str] = {}
@@ -84,7 +84,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
                 told.end(stage, made, rows)
 
         told.plan(len(names), "stage" if len(names) == 1 else "stages")
-        with hearing(advance=told.advance, end=end, **({"say": note} if Voice.verbose else {})):
+        with heard_by(Listener(told.advance, end, say=note if Voice.verbose else ignore)):
             yield how
 
 

@@ -73,8 +73,8 @@ def materialize(
         from orchestration.dagster.instance import instance
         from orchestration.ledger.dvc import keep_code
         from orchestration.project import open_workspace
+        from orchestration.stages.generated_data import is_of_other_parameters, require_data
         from orchestration.stages.graph import stages_in
-        from orchestration.stages.standing import is_of_other_parameters, require_data
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile)

@@ -1,10 +1,19 @@
-"""The code that a stage depends on: the statements that its functions reach, and the files they load.
+"""The code that a stage depends on: the statements that its functions reach, and the data files they name.
 
-Start at :func:`code_of` in :mod:`.closure`, which follows the statements; :mod:`.modules` reads modules as
-statements. docs/design/code.md describes the steps and the hashes, with an example.
+docs/design/code.md tells why and how, with an example. Each file knows only the files above it:
+
+- :mod:`.checkout`: the project's packages and files;
+- :mod:`.statements`: the text of a module as statements; :mod:`.modules` keeps each module parsed;
+- :mod:`.values`: the values that functions carry, such as a declared benchmark, as plain data;
+- :mod:`.steps`: from a statement to those that it depends on;
+- :mod:`.data_files`: the files that a statement names;
+- :mod:`.closure`: all that some functions reach, as a hash for each file. Start here, at :func:`code_of`.
 """
 
-from orchestration.code.closure import Declared, code_of
-from orchestration.code.modules import PACKAGES, ROOT, packages_of, short_of_python
+from orchestration.code.checkout import PACKAGES, ROOT
+from orchestration.code.closure import code_of
+from orchestration.code.modules import packages_of
+from orchestration.code.statements import short_of_python
+from orchestration.code.values import Declared
 
 __all__ = ["PACKAGES", "ROOT", "Declared", "code_of", "packages_of", "short_of_python"]

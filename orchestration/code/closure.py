@@ -1,18 +1,4 @@
-"""The statements that some functions reach, as a hash for each file.
-
-A function reaches the statements of its module that bind the names in its text, and what these statements
-use in turn, also through imports. From a module that is only imported, it reaches the statements that do more
-than bind names. A class counts as a whole, and so does a module that is used as a value. A data file counts
-if it lies next to a module in which a reached statement names it.
-
-Three steps follow each other in this module:
-
-1. *Start*: :class:`Closure` takes the functions of a stage apart into the statements that they name, and the
-   plain data of their arguments (``Closure._add``).
-2. *Follow*: ``_reached_from`` repeats ``_leads_to``, from a statement to those that bind the names it uses,
-   here (``_behind_name``) or in another module (``_behind_import``), and adds what importing a module runs.
-3. *Hash*: ``_lines_of`` gives a line for each reached statement and data file, and for each declared value
-   (``_hashed``); :func:`code_of` hashes the lines of a file.
+"""The reach of a stage: the statements and data files that some functions reach, as a hash for each file.
 
 docs/design/code.md has an example. ``test_code.py`` changes statements one by one, and traces that workers
 execute only reached ones.
@@ -20,40 +6,22 @@ execute only reached ones.
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
-
-from orchestration.code.modules import ROOT, Statement, is_ours, keep, module_of, paths, short_of
+from orchestration.code import steps
+from orchestration.code.checkout import file_of, is_ours
+from orchestration.code.data_files import data_files
+from orchestration.code.modules import module_of, save_parsed
+from orchestration.code.statements import short_hash
+from orchestration.code.steps import Place, binding, declared_by, statements_of, types_of
+from orchestration.code.values import Declared, describe, nested, plain_data, unpacked
 
 _WORD = re.compile(r"\w+")
-_LEAVES, _SEQUENCES = (str, int, float, bytes, type(None)), (tuple, list)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Place:
-    """A statement in its module, with its number there; equal only to itself, so that a set finds it fast."""
-
-    module: str
-    number: int
-    statement: Statement
-
-
-class Declared:
-    """A value that declares something, such as a benchmark: its class and its plain data count.
-
-    Of its functions, only those count that a stage lists as called.
-    """
 
 
 def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
@@ -67,286 +35,109 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
     ['substrate/domains/rows.py']
     """
-    by_file = Closure(functions).lines()
-    keep()
-    texts = {file: "\n".join(lines).encode() for file, lines in sorted(by_file.items())}
-    return {file: hashlib.sha256(text).hexdigest()[:16] for file, text in texts.items()}
+    lines = Closure(functions).lines()
+    save_parsed()
+    return {file: short_hash("\n".join(lines[file]).encode()) for file in sorted(lines)}
 
 
 class Closure:
-    """All statements and data files that some functions reach."""
+    """All statements and data files that some functions reach.
+
+    Attributes:
+        data: by module, the lines to hash besides statements: plain data, and lambdas.
+    """
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self._start = set[Place]()
-        """The statements that the functions and their arguments name."""
         self.data: dict[str, set[str]] = {}
-        """By module, what counts besides statements: plain data, and lambdas."""
-        self._owner = __name__
-        """The module of the last function, to which the plain arguments of a partial after it count; at first
-        this module, for arguments of a library's function."""
-        for part in _unpacked(functions):
-            self._add(part)
-        self._reached = _reached_from(self._start)
+        start = set[Place]()
+        # Plain arguments of a partial count in the file of its function; of a foreign function, in this file.
+        owner = __name__
+        for part in _parts(functions):
+            module = getattr(part, "__module__", None) or ""
+            if not is_ours(module):
+                self._add_data(owner, plain_data(part))
+            elif getattr(part, "__qualname__", "") == "<lambda>":
+                self._add_data(module, module_of(module).lambdas[part.__code__.co_firstlineno])
+                start.update(place for name in _in_bytecode(part.__code__) for place in binding(module, name))
+            elif hasattr(part, "__qualname__"):
+                owner = module
+                start.update(_in_signature(part))
+            else:
+                start.update(types_of(part))
+                self._add_data(type(part).__module__, describe(part).data)
+        self._reached = _reached_from(start)
 
     def _add_data(self, module: str, text: str) -> None:
         self.data.setdefault(module, set()).add(text)
 
-    def _add(self, part: Any) -> None:
-        """Add a function, or an argument of a partial."""
-        module = getattr(part, "__module__", None) or ""
-        if not is_ours(module):
-            self._add_data(self._owner, _data_of(part))
-        elif getattr(part, "__qualname__", "") == "<lambda>":
-            self._add_data(module, module_of(module).lambdas[part.__code__.co_firstlineno])
-            names = _in_bytecode(part.__code__)
-            self._start.update(place for name in names for place in _binding(module, name))
-        elif hasattr(part, "__qualname__"):
-            self._owner = module
-            self._start.update(_in_signature(part))
-        else:
-            about = _hashed(part)
-            self._start.update(about.kinds)
-            if not isinstance(part, Declared):
-                for inner in filter(callable, _nested(part)):
-                    self._add(inner)
-            self._add_data(type(part).__module__, about.data)
-
     @property
     def definitions(self) -> set[tuple[str, str]]:
-        """The name of everything that is reached, each with its file."""
-        return {(_file(place.module), name) for place in self._reached for name in place.statement.binds}
+        """The names that the reached statements bind, each with its file."""
+        return {(file_of(place.module), name) for place in self._reached for name in place.statement.binds}
 
     def lines(self) -> dict[str, list[str]]:
-        """The lines to hash for each file, one per part that counts."""
+        """The lines to hash for each file: of its reached statements in order, then its data; of a data file,
+        the hash of its content.
+        """
         lines: dict[str, list[str]] = {}
         for module in {place.module for place in self._reached}:
-            parts, beside = _lines_of(self._reached.intersection(_statements_of(module)))
-            lines |= {_file(module): [*parts], **beside}
-        for module, parts in self.data.items():
-            lines.setdefault(_file(module), []).extend(sorted(parts))
+            places = self._reached.intersection(statements_of(module))
+            lines[file_of(module)] = [*_lines_of(places)]
+            lines |= {file: [content] for file, content in _files_beside(places).items()}
+        for module, texts in self.data.items():
+            lines.setdefault(file_of(module), []).extend(sorted(texts))
         return lines
 
 
-def _unpacked(given: Iterable[Any]) -> Iterator[Any]:
-    """Unpack partials and sequences into functions and values."""
-    for part in given:
-        if isinstance(part, partial):
-            yield from _unpacked((part.func, *part.args, *part.keywords.values()))
-        elif isinstance(part, _SEQUENCES) and not hasattr(part, "_fields"):
-            yield from _unpacked(part)
-        else:
-            yield part
+def _parts(functions: Iterable[Any]) -> Iterator[Any]:
+    """Yield functions and the arguments of partials, each argument with the functions inside it; the
+    functions inside a declared value do not count.
+    """
+    for part in unpacked(functions):
+        yield part
+        of_value = is_ours(getattr(part, "__module__", None) or "") and not hasattr(part, "__qualname__")
+        if of_value and not isinstance(part, Declared):
+            yield from _parts(filter(callable, nested(part)))
 
 
 @cache
 def _in_signature(function: Any) -> tuple[Place, ...]:
-    """The statements of a function's or class's own name, and of the names in its parameters' annotations."""
+    """The statements of a function's or class's own name, and of the names in its parameters' annotations.
+
+    The arguments of a stage's function come from elsewhere, and only an annotation names their classes.
+    """
     handed = (annotation for name, annotation in function.__annotations__.items() if name != "return")
     names = {word for annotation in handed for word in _WORD.findall(str(annotation))}
     names.add(function.__qualname__.partition(".")[0])
-    return tuple(place for name in names for place in _binding(function.__module__, name))
+    return tuple(place for name in names for place in binding(function.__module__, name))
 
 
 def _in_bytecode(code: CodeType) -> set[str]:
+    """The names in the code of a lambda, which no statement binds: their statements are looked up here."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*map(_in_bytecode, inner))
 
 
-def _reached_from(first: Iterable[Place]) -> frozenset[Place]:
+def _reached_from(start: set[Place]) -> frozenset[Place]:
     """Some statements and all that they lead to, found step by step."""
-    reached, fresh = set[Place](), set(first)
+    reached, fresh = set[Place](), start
     while fresh:
         reached |= fresh
-        modules = {place.module for place in fresh}
-        fresh = set[Place]().union(*map(_leads_to, fresh), *map(_run_by_importing, modules)) - reached
+        run = map(steps.run_by_importing, {place.module for place in fresh})
+        fresh = set[Place]().union(*map(steps.leads_to, fresh), *run) - reached
     return frozenset(reached)
 
 
 @cache
-def _leads_to(place: Place) -> frozenset[Place]:
-    """The statements that a statement uses or imports."""
-    statement = place.statement
-    if values := _declarations(place):
-        return frozenset(kind for value in values for kind in _hashed(value).kinds)
-    used = (reached for use in statement.uses for reached in _behind_name(place.module, use))
-    # An imported module counts only by the attributes that are used.
-    sources = (source for source in statement.imports if not (statement.importing and _whole_module(source)))
-    return frozenset(used).union(*map(_behind_import, sources))
-
-
-@cache
-def _statements_of(module: str) -> tuple[Place, ...]:
-    """The statements of a module, in order; none of this room, which is no part of what a stage computes."""
-    statements = () if module.startswith(__package__ or "") else module_of(module).statements
-    return tuple(Place(module, number, statement) for number, statement in enumerate(statements))
-
-
-@cache
-def _by_name(module: str) -> dict[str, tuple[Place, ...]]:
-    """A module's statements, by the names that they bind."""
-    places: dict[str, tuple[Place, ...]] = {}
-    for place in _statements_of(module):
-        for name in place.statement.binds:
-            places[name] = (*places.get(name, ()), place)
-    return places
-
-
-def _binding(module: str, name: str) -> tuple[Place, ...]:
-    return _by_name(module).get(name, ())
-
-
-@cache
-def _declarations(place: Place) -> tuple[Declared, ...]:
-    """The values that a statement of the platform binds, if they only declare: these values are hashed
-    instead of its text.
-    """
-    if not (place.module.startswith(("orchestration.", "research.")) and place.statement.uses):
-        return ()
-    module = importlib.import_module(place.module)
-    values = [getattr(module, name, None) for name in place.statement.binds]
-    parts = [*_unpacked(value.values() if isinstance(value, Mapping) else value for value in values)]
-    return tuple(parts) if all(isinstance(value, Declared) for value in parts) else ()
-
-
-class _Value(NamedTuple):
-    """A hashed value; the reference keeps its id from being reused."""
-
-    value: Any
-    kinds: tuple[Place, ...]
-    """The statements of its class and of the types that it holds."""
-    data: str
-    """Its plain data."""
-
-
-_values: dict[int, _Value] = {}
-"""Hashed values by id; stages share most of them."""
-
-
-def _hashed(value: Any) -> _Value:
-    if id(value) not in _values:
-        types = dict.fromkeys([type(value), *(part for part in _nested(value) if isinstance(part, type))])
-        kinds = (place for kind in types for place in _binding(kind.__module__, kind.__qualname__))
-        _values[id(value)] = _Value(value, tuple(kinds), _data_of(value))
-    return _values[id(value)]
-
-
-def _behind_name(module: str, use: str) -> Iterator[Place]:
-    """The statements behind a module's name, or behind the used attribute if the name is a module."""
-    name, _, attribute = use.partition(".")
-    for place in _binding(module, name):
-        yield place
-        if place.statement.importing and (whole := _whole_module(place.statement.imports[0])):
-            yield from _behind_import(f"{whole}:{attribute}")
-
-
-def _whole_module(source: str) -> str:
-    """The module that an import means; empty if it means a name in a module, or a foreign module."""
-    module, _, name = source.partition(":")
-    if any(source not in place.statement.imports for place in _binding(module, name)):
-        return ""
-    whole = f"{module}.{name}" if name else module
-    return whole if whole in paths() else ""
-
-
-def _behind_import(source: str) -> tuple[Place, ...]:
-    """The statements behind an import: the statements that bind the name, or all of a module."""
-    if whole := _whole_module(source):
-        return _statements_of(whole)
-    module, _, name = source.partition(":")
-    if not (places := _binding(module, name)) and (places := _binding(module, "__getattr__")):
-        value = getattr(importlib.import_module(module), name)
-        places += _binding(value.__module__, value.__qualname__)
-    return places
-
-
-@cache
-def _run_by_importing(module: str) -> frozenset[Place]:
-    """The statements that have an effect when a module is imported, with all that it imports."""
-    places, seen, waiting = set[Place](), set[str](), [module]
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            running, imported = _effects_of(name)
-            places |= running
-            waiting += imported
-    return frozenset(places)
-
-
-@cache
-def _effects_of(module: str) -> tuple[set[Place], list[str]]:
-    """The statements of a module that have an effect when it is imported, and the modules imported then."""
-    if module not in paths():
-        return set(), []
-    # An import inside a function runs when the function does.
-    run = (statement for statement in module_of(module).statements if not statement.uses or statement.runs)
-    sources = (source for statement in run for source in statement.imports)
-    whole = (name for source in sources for name in (source.partition(":")[0], source.replace(":", ".")))
-    imported = dict.fromkeys([*filter(paths().__contains__, whole), module.rpartition(".")[0]])
-    return {place for place in _statements_of(module) if place.statement.runs}, [*imported]
-
-
-@cache
-def _file(module: str) -> str:
-    return paths()[module].relative_to(ROOT).as_posix()
-
-
-@cache
-def _lines_of(places: frozenset[Place]) -> tuple[list[str], dict[str, list[str]]]:
-    """The lines to hash for some statements of a module, and those for each data file that they name."""
-    lines, beside = list[str](), dict[str, list[str]]()
+def _lines_of(places: frozenset[Place]) -> tuple[str, ...]:
+    """The hashes of some statements of a module in order; of declared values, their plain data instead."""
+    lines: list[str] = []
     for place in sorted(places, key=attrgetter("number")):
-        lines += [_hashed(value).data for value in _declarations(place)] or [place.statement.short]
-        beside |= {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
-    return lines, beside
+        lines += [describe(value).data for value in declared_by(place)] or [place.statement.hash]
+    return tuple(lines)
 
 
 @cache
-def _loads_boxes(module: str) -> bool:
-    sources = (source for statement in module_of(module).statements for source in statement.imports)
-    return any(source.endswith(":TBox") for source in sources)
-
-
-@cache
-def _data_files(place: Place) -> tuple[Path, ...]:
-    """The TBoxes and the files next to a module that a statement names."""
-    texts, folder = place.statement.texts, paths()[place.module].parent
-    named = [folder / text for text in texts if "." in text and not text.endswith(".py")]
-    if _loads_boxes(place.module):
-        named += [ROOT / "tboxes" / f"{text}.ttl" for text in texts]
-    return tuple(filter(Path.is_file, named))
-
-
-def _nested(value: Any) -> Iterator[Any]:
-    """Yield a value and everything inside it."""
-    yield value
-    if not isinstance(value, _LEAVES):
-        for part in value if isinstance(value, _SEQUENCES) else _fields(value).values():
-            yield from _nested(part)
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    """The items of a mapping, the fields of a struct, a dataclass or another object of this project; none for
-    other values.
-    """
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, msgspec.Struct):
-        return msgspec.structs.asdict(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    ours = is_ours(type(value).__module__)
-    return vars(value) if ours and hasattr(value, "__dict__") else {}
-
-
-def _data_of(value: Any) -> str:
-    """The plain data of a value as text, without its functions."""
-    if isinstance(value, _LEAVES):
-        return repr(value)
-    if isinstance(value, (*_SEQUENCES, set, frozenset)):
-        texts = map(_data_of, value)
-        return f"[{','.join(texts if isinstance(value, _SEQUENCES) else sorted(texts))}]"
-    if isinstance(value, type):
-        return value.__qualname__
-    fields = ",".join(f"{_data_of(key)}:{_data_of(item)}" for key, item in _fields(value).items())
-    return f"{type(value).__qualname__}({fields})" if fields else ""
+def _files_beside(places: frozenset[Place]) -> dict[str, str]:
+    """The data files that some statements name, each with the hash of its content."""
+    return {file: content for place in places for file, content in data_files(place).items()}

@@ -1,10 +1,12 @@
 """Dagster: stages as assets, checks, jobs, runs and the UI; every room but the commands stands below.
 
-Where to start:
+Open :mod:`.assets` first: it makes a stage an asset. Each file knows only files above it in this list:
 
-- declared for Dagster: :mod:`.assets` from stages, under the names of :mod:`.keys`, with :mod:`.checks`,
-  :mod:`.previews` and :mod:`.jobs`; :mod:`.form` is what the UI's launch form accepts;
-- a run: :mod:`.run` starts it from a command, :mod:`.resources` opens the project for it, :mod:`.instance`
-  opens Dagster's records, in which :mod:`.own_runs` finds this project's runs;
+- Dagster's records: :mod:`.own_runs` finds this project's runs in them, :mod:`.instance` opens them;
+- the names in them: :mod:`.keys` of stages, :mod:`.run_tags` of runs;
+- the life of a run: :mod:`.resources`; :mod:`.unconfigured` has what else Dagster gives to a run;
+- the contents of a run: :mod:`.assets` with their :mod:`.previews`, :mod:`.checks` with the
+  :mod:`.pin_checks`;
+- the start of a run: :mod:`.run` from a command; :mod:`.jobs` from the UI, whose launch form is :mod:`.form`;
 - the UI: :mod:`.webserver`, with :mod:`.daemon` beside it.
 """

@@ -15,7 +15,8 @@ from orchestration.dagster.keys import asset_key, group_of, is_apart, recorded_k
 from orchestration.dagster.previews import preview
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.manifest import version_of
-from orchestration.spark.session import LostError, leave_session
+from orchestration.spark.errors import LostError
+from orchestration.spark.session import leave_session
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.stages.making import make
 from orchestration.workspace.folders import Workspace
@@ -23,14 +24,14 @@ from orchestration.workspace.folders import Workspace
 _CHANGED: Any = dg.AutomationCondition.code_version_changed() | dg.AutomationCondition.any_deps_match(
     dg.AutomationCondition.data_version_changed()
 )
+# The condition on which Dagster runs a stage by itself. The run skips it if the ledger has its inputs.
 STALE: dg.AutomationCondition[Any] = (
     dg.AutomationCondition.eager()
     .replace("any_deps_updated", _CHANGED)
     .with_label("its code or its inputs changed")
 )
-"""The condition on which Dagster runs a stage by itself. The run skips it if the ledger has its inputs."""
+# The retries after a lost worker or lost Spark: after 10 s, then after 30 s.
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
-"""The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
 
 StagesOfRun = Callable[[Workspace], Stages] | None
 
@@ -44,7 +45,9 @@ def assets_of(
 
     Args:
         among: the stages of the run, if known; only they become assets.
-        stages_of_run: returns the stages of a run's profile, if they are fewer than ``stages``.
+        stages_of_run: from a run's workspace to the stages of its profile. In the UI, ``stages`` are those of
+            every profile, and a run skips the assets that its profile lacks. A command knows its stages, and
+            gives none.
     """
     return [_asset(stages, stages[name], stages_of_run) for name in (stages if among is None else among)]
 

@@ -1,50 +1,61 @@
 """Asset checks: conditions that an asset must meet, and facts for its reader.
 
-They read files, and start no process but git, so that a run of dozens of stages can afford them. The logs of
-an experiment that was made before are an exception: to be read, its tables are built again.
+Begin at :func:`checks_of`, which lists them; each check is one function below it, and :mod:`.pin_checks`
+compares with the pins. Checks read files, and start no process but git, so that a run of dozens of stages can
+afford them. A finished experiment is an exception: its tables are gone, and are built again to read its logs.
 """
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger
 from orchestration.dagster.keys import asset_key
+from orchestration.dagster.pin_checks import against_pins, is_input_data, stops_run
 from orchestration.dagster.resources import WorkspaceResource
-from orchestration.ledger.differences import causes, differences, with_code
-from orchestration.ledger.digests import digests
-from orchestration.ledger.drift import compare_results
-from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
-from orchestration.ledger.soundness import of_pins, require_sound
 from orchestration.registry import INTERPRETED, LOGGERS, STUDIES
-from orchestration.rendering.drift import change_lines, fenced
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import read_scores
 from orchestration.spark.logs import ensure_logs
-from orchestration.stage import Stage, Stages, needed
-from orchestration.stages.study_stages import asked_of
+from orchestration.stage import Stage, Stages
+from orchestration.stages.study_stages import first_cases
 from orchestration.studies.study import Part, Study, counted, parts_of, totals
-from orchestration.workspace.folders import ANSWERS, Workspace
+from orchestration.workspace.folders import ANSWERS
+from orchestration.workspace.log_table import read_index
 from orchestration.workspace.named import files_of, kind_of
-from orchestration.workspace.tables import read_index
-from substrate.base import words
 from substrate.rules.tbox import TBox
 
-LISTED = 20
-"""The most differences that a check's table shows; the check counts all of them."""
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
-ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
-
+# The number of a benchmark's logs that are validated against its shapes, evenly spread over the index.
 SAMPLE = 10
-"""The number of a benchmark's logs that are validated against its shapes, evenly spread over the index."""
+
+
+def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
+    """Every check of some stages, or of the stages that a run takes."""
+    parts = parts_of(STUDIES)
+    for stage in map(stages.__getitem__, stages if among is None else among):
+        benchmark, step = INTERPRETED.get(stage.benchmark), stage.name.partition("/")[2]
+        if stage.pinned_by != "nothing":
+            yield _pin_check(stages, stage)
+        if stage.name in parts:
+            about = "Under each condition there are as many rows as questions."
+            again = partial(_asked_again, *parts[stage.name])
+            yield _check(stage, "asked_again", about, again, blocking=True)
+        logger = LOGGERS.get(stage.benchmark)
+        if step == "logs" and logger and logger.shapes:
+            about = "A sample of event logs conforms to the SHACL shapes of the TBox."
+            yield _check(stage, "shapes", about, partial(_shapes, logger))
+        if step == "answers" and benchmark and benchmark.whole.together:
+            about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
+            yield _check(stage, "golds_agree", about, partial(_golds_agree, benchmark), blocking=True)
+        if step == "scores" and benchmark and benchmark.declared:
+            about = "The paper's n on official data, the profile's declared size on generated data."
+            yield _check(stage, "counts", about, partial(_counts, benchmark), blocking=True)
 
 
 def _check(
@@ -57,6 +68,16 @@ def _check(
         return judge(workspace)
 
     return check
+
+
+def _pin_check(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
+    """Compare a stage with its pins; the check of input data has a name of its own, since it always stops."""
+    judge, stops = partial(against_pins, stages, stage), stops_run(stage)
+    if is_input_data(stage):
+        return _check(stage, "pinned", "The input data are as pinned.", judge, blocking=True)
+    here = "an error, which stops the run, since CI is set" if stops else "a warning; with CI set, an error"
+    about = f"The results are as pinned. A difference is {here}."
+    return _check(stage, "drift", about, judge, blocking=stops)
 
 
 def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -73,91 +94,6 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
     # No answers and no differences is not agreement.
     asked = line_count(workspace.logs(benchmark.logger.name).index) > 0
     return dg.AssetCheckResult(passed=bool(rows) == asked and not apart, metadata=counted, description=text)
-
-
-def _as_pinned(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Compare input data and results with their pins; a stage without pins is not compared and does not pass.
-    A transcript that grew passes too: it is a result of its run, and a stop would stop the measurement.
-    """
-    data = stage.pinned_by == "data.dvc" and not stage.asks
-    # A drifted result stops the run only in CI.
-    stops = data or os.environ.get("CI", "").lower() in ("1", "true")
-    severity = ERROR if stops else WARN
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        changed, why = _differing(stage, resource, data)
-        if not changed:
-            # A result that was compared with nothing is not as pinned; it stops no run either.
-            return dg.AssetCheckResult(passed=changed is not None, severity=WARN, description=why)
-        opened = resource.open()
-        details, metadata = _drift(opened, stages, stage)
-        remedy = ". `substrate verify` shows what changed, `substrate accept REASON` pins it"
-        if data:
-            remedy = ": restore the data, or pin them with `substrate accept REASON`"
-        sentence = f"{', '.join(changed)} is modified against its pin{details}{remedy}"
-        metadata["files that differ"] = "\n".join(changed)
-        metadata["report"] = dg.MetadataValue.asset(asset_key("report/html", opened.settings.profile))
-        return dg.AssetCheckResult(passed=False, severity=severity, description=sentence, metadata=metadata)
-
-    if data:
-        return _check(stage, "pinned", "The input data are as pinned.", judge, blocking=True)
-    here = "an error, which stops the run, since CI is set" if stops else "a warning; with CI set, an error"
-    return _check(
-        stage, "drift", f"The results are as pinned. A difference is {here}.", judge, blocking=stops
-    )
-
-
-def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, dict[str, Any]]:
-    """Describe a stage's differences from its pin and their causes, in words and as a check's metadata.
-
-    All stages before it are compared too, since they may be the cause. A stage with only a hash in the pins
-    shows no details.
-    """
-    pinned = read_pins(workspace.root, workspace.settings.profile)
-    if stage.name not in pinned:
-        return "", {"because": "not known"}
-    now = measure(workspace, stages, [stages[name] for name in needed(stages, [stage.name])], known=pinned)
-    apart = differences({stage.name: pinned[stage.name]}, now)
-    changes = with_code(workspace.root, workspace.settings.profile, pinned, now)
-    why = [str(cause) for cause in causes(changes, now)]
-    counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
-    metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
-    metadata["because"], details = "\n".join(why) or "not known", ""
-    if apart:  # DVC's pins may differ where these do not
-        first, more = apart[0], f", and {len(apart) - 1:,} more" if apart[1:] else ""
-        numbers = " and ".join(words.counted(n, kind) for kind, n in counts.items())
-        verb = "differ" if more else "differs"
-        details = f". {numbers} {verb}: {first.what}: {first.old} -> {first.new}{more}"
-        rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
-        metadata["differences"] = dg.MetadataValue.table(rows)
-    if why:
-        details += f"; because {'; '.join(why)}"
-    lines = change_lines(compare_results(pinned, now))
-    if lines:
-        metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
-    return details, metadata
-
-
-def _differing(stage: Stage, resource: WorkspaceResource, data: bool) -> tuple[list[str] | None, str]:
-    """Return the outs that differ from the pins, and a description; ``None`` if they were not compared, as in
-    a run with other parameters.
-
-    Raises:
-        PinError: the pins are damaged or missing.
-    """
-    if os.environ.get("DVC_EXP_BASELINE_REV") and not data:
-        return None, "not compared with the pins: an experiment, which `dvc metrics diff` compares"
-    if resource.overrides:
-        return None, "not compared with the pins: the run has other parameters"
-    workspace = resource.open()
-    require_sound(of_pins(workspace.root, workspace.settings.profile))
-    pins = pinned_outs(workspace.root, workspace.settings.profile)
-    outs = digests(workspace.paths(stage.outs))
-    new = [out for out in outs if out not in pins]
-    if len(new) == len(outs):
-        return None, "not compared: nothing is pinned"
-    besides = f"; {', '.join(new)} had no pin" if new else ""
-    return unlike_pins(pins, outs), f"every out is as pinned{besides}"
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -188,7 +124,7 @@ def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.As
     workspace, source = resource.open(), part.base.source
     files = files_of(workspace, source)
     each = source.cases(files, None, True).each if files else iter(())
-    cases = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
+    cases = [case for case in islice(each, first_cases(study, part, workspace)) if case.questions]
     wanted = part.wanted(cases)
     counts = totals(counted(workspace.path(study.rows_file(part))))
     wrong = part.missing(wanted, counts)
@@ -217,26 +153,3 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     text = "; ".join(f"{name}: {what}" for name, what in faults.items())
     text = text or f"{len(sample)} of {len(names)} logs conform to tboxes/{logger.shapes}.ttl"
     return dg.AssetCheckResult(passed=not faults, description=text, metadata={"sample": sample})
-
-
-def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
-    """Every check of some stages, or of the stages that a run takes."""
-    parts = parts_of(STUDIES)
-    for stage in map(stages.__getitem__, stages if among is None else among):
-        benchmark, step = INTERPRETED.get(stage.benchmark), stage.name.partition("/")[2]
-        if stage.pinned_by != "nothing":
-            yield _as_pinned(stages, stage)
-        if stage.name in parts:
-            about = "Under each condition there are as many rows as questions."
-            again = partial(_asked_again, *parts[stage.name])
-            yield _check(stage, "asked_again", about, again, blocking=True)
-        logger = LOGGERS.get(stage.benchmark)
-        if step == "logs" and logger and logger.shapes:
-            about = "A sample of event logs conforms to the SHACL shapes of the TBox."
-            yield _check(stage, "shapes", about, partial(_shapes, logger))
-        if step == "answers" and benchmark and benchmark.whole.together:
-            about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
-            yield _check(stage, "golds_agree", about, partial(_golds_agree, benchmark), blocking=True)
-        if step == "scores" and benchmark and benchmark.declared:
-            about = "The paper's n on official data, the profile's declared size on generated data."
-            yield _check(stage, "counts", about, partial(_counts, benchmark), blocking=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 import msgspec
@@ -31,8 +31,16 @@ class FormError(dg.DagsterInvalidConfigError):
     """A rejected form, with the fault and the remedy."""
 
 
-def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tuple[str, tuple[dg.Field, Any]]]:
-    """Yield the keys that a form can set, each with its field and its value in the file."""
+class _Key(NamedTuple):
+    """A key that the form can set: its dotted name, its field in the form, and its value in the file."""
+
+    name: str
+    field: dg.Field
+    value: Any
+
+
+def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[_Key]:
+    """Yield the keys that a form can set, of a value of the file at a dotted name."""
     if isinstance(type_, types.Metadata):
         about = (type_.extra_json_schema or {}).get("description", about)
         type_ = type_.type
@@ -47,7 +55,7 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tupl
             yield from _keys(type_.value_type, item, f"{name}.{key}", about)
     elif schema := _schema(type_):
         about = f"{_limits(type_)}{about}\n\nIn {PARAMETERS_FILE}: {_text(value)}"
-        yield name, (_optional(schema, about), value)
+        yield _Key(name, _optional(schema, about), value)
 
 
 def _schema(type_: types.Type) -> Any:
@@ -84,10 +92,10 @@ def _limits(type_: types.Type) -> str:
     return f"{', '.join(limits).capitalize()}. " if limits else ""
 
 
-def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, tuple[dg.Field, Any]]]:
-    """Read the parameters of a file, and their keys."""
+def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, _Key]]:
+    """Read the parameters of a file, and the keys that the form can set, by name."""
     raw = read_parameters(path)
-    return raw, dict(_keys(types.type_info(SETTINGS), raw, "", ""))
+    return raw, {key.name: key for key in _keys(types.type_info(SETTINGS), raw, "", "")}
 
 
 def form_of(path: Path) -> dict[str, dg.Field]:
@@ -97,7 +105,7 @@ def form_of(path: Path) -> dict[str, dg.Field]:
         ParameterError: the file cannot be read as parameters.
     """
     raw, keys = _known(path)
-    set_ = {name: field for name, (field, _) in keys.items()}
+    set_ = {name: key.field for name, key in keys.items()}
     named = "The name of the experiment that other values make; made from them unless given."
     forced = "Run every stage, although nothing it depends on has changed."
     return {
@@ -142,7 +150,7 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
         hint = f"Take a key that the form offers for profile {profile}; others are set in {PARAMETERS_FILE}"
         raise ParameterError("cannot be set here", where=(path, key), hint=hint)
     # Dagster passes the keys in no fixed order.
-    return [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key][1]]
+    return [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key].value]
 
 
 def form_resource() -> dg.ResourceDefinition:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import yaml
@@ -22,8 +24,8 @@ from substrate.base.errors import ParameterError
 from substrate.base.files import OutputError
 
 HOME = "DAGSTER_HOME"
+# The folders of Dagster's databases; no result depends on them.
 DATABASES = ("history", "schedules")
-"""The folders of Dagster's databases; no result depends on them."""
 
 
 def instance(root: Path) -> dg.DagsterInstance:
@@ -126,3 +128,27 @@ def writing_records(home: Path) -> Iterator[None]:
         hint = "Free space, or make it writable; finished results are kept"
         what = f"the record of runs cannot be written ({reason})"
         raise OutputError(what, where=(home,), hint=hint) from error
+
+
+@contextmanager
+def held_open(instance: dg.DagsterInstance | None) -> Iterator[None]:
+    """Hold the shared databases of Dagster's records open, so that an event does not wait for the disk.
+
+    Dagster opens and closes a database for each event. SQLite empties the journal when the last connection
+    closes, and waits for the disk. The record of a single run is not held open: a page that shows the run
+    watches its file.
+    """
+    from sqlalchemy import Engine, event  # slow, and definitions alone do without
+
+    def relax(connection: Any, _: Any) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA synchronous=NORMAL")
+
+    history = Path(instance.root_directory, "history") if instance else Path()
+    with ExitStack() as stack:
+        for path in filter(Path.is_file, (history / "runs.db", history / "runs/index.db")):
+            held = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
+            held.execute("SELECT 1 FROM sqlite_master").fetchone()
+        event.listen(Engine, "connect", relax)
+        stack.callback(event.remove, Engine, "connect", relax)
+        yield

@@ -8,8 +8,9 @@ import dagster as dg
 
 from orchestration.dagster.form import form_of_job
 from orchestration.dagster.keys import asset_key
-from orchestration.dagster.resources import IN_PROCESS, VERIFY, WorkspaceResource
+from orchestration.dagster.resources import VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
+from orchestration.dagster.unconfigured import IN_PROCESS
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import change_lines, fenced, render_text, verdict

@@ -3,8 +3,8 @@
 Profiles share stages. An asset belongs to the usual profile of its stage, which is the first that has it. A
 stage that reads other stages in another profile has an asset of its own there.
 
-The history of an asset is that of its usual profile. A run that is *apart*, in another profile or as an
-experiment, materialises the same assets, but records what it made under keys of its own.
+The history of an asset shows the results of its usual profile. A run that is *apart*, in another profile or
+as an experiment, materialises the same assets, but records its results under other keys.
 """
 
 from __future__ import annotations
@@ -35,15 +35,13 @@ def asset_key(stage: str, profile: str = "") -> dg.AssetKey:
 
 
 def is_apart(workspace: Workspace) -> bool:
-    """Tell whether a run records under keys of its own: it is an experiment, or shares stages with a profile
-    before its own.
-    """
+    """Tell whether a run is apart: it is an experiment, or some of its stages have another usual profile."""
     profile = workspace.settings.profile
     return bool(workspace.experiment) or any(home_of(stage) != profile for stage in stages_in(workspace))
 
 
 def recorded_key(stage: str, workspace: Workspace) -> dg.AssetKey:
-    """Return the key that a run apart records a stage under: its values never stand among the pinned ones."""
+    """Return the key under which a run apart records a stage, so that pinned results have a history alone."""
     if workspace.experiment:
         return dg.AssetKey(["experiments", workspace.experiment.name, box_of(stage)])
     profile = workspace.settings.profile

@@ -15,14 +15,14 @@ import yaml
 from orchestration.base.project_lock import is_free, project_name
 from orchestration.settings import PARAMETERS_FILE
 
+# The tag of a run with its project: the machine, or the container, and the project's folder there.
 PROJECT_TAG = "substrate/project"
-"""The tag of a run with its project: the machine, or the container, and the project's folder there."""
+# The number of finished runs whose records are kept.
 KEPT = 20
-"""The number of finished runs whose records are kept."""
 _ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
+# The keys of `dagster.yaml` that put records elsewhere than in Dagster's folder.
 _ELSEWHERE = {"instance_class", "storage", "run_storage", "event_log_storage", "schedule_storage"}
-"""The keys of `dagster.yaml` that put records elsewhere than in Dagster's folder."""
 
 
 def is_private(root: Path, home: Path) -> bool:
@@ -38,28 +38,28 @@ def _holds_records(home: Path) -> bool:
 
 
 def own_runs(
-    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus], *, alike: bool = False
+    instance: dg.DagsterInstance, root: Path, statuses: list[dg.DagsterRunStatus], *, untagged: bool = False
 ) -> Iterator[dg.DagsterRun]:
     """Yield the runs of a project, newest first.
 
-    A run may lack the tag: an earlier version left it, or it was launched in the UI and has not begun. It is
-    the project's if it lies in the project's own folder, or if its code location is the project's here.
+    A tag names the project of a run. A run may lack the tag: an earlier version left it, or it was launched
+    in the UI and has not begun. Then the place of its record or of its code location shows the project.
 
     Args:
-        alike: whether a run without tag and code location is the project's too, if the folder of the records
-            has a copy of the project's `dagster.yaml`.
+        untagged: whether to claim a run too that shows no project at all, if the folder of the records has a
+            copy of the project's `dagster.yaml`.
     """
     home, name = Path(instance.root_directory), project_name(root)
     private, tags = is_private(root, home), {} if _holds_records(home) else {PROJECT_TAG: name}
     files = [folder / "dagster.yaml" for folder in (home, root / ".dagster")]
-    alike = alike and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
+    claims = untagged and all(map(Path.is_file, files)) and len({*map(Path.read_bytes, files)}) == 1
     for run in instance.get_runs(dg.RunsFilter(statuses=statuses, tags=tags)):
         if tag := run.tags.get(PROJECT_TAG):
             # A project that was moved or copied took its records along.
             own = tag == name or (private and not _exists(tag))
         else:
             folder = _folder_of(run)
-            own = private or folder == root.resolve() or (alike and folder is None)
+            own = private or folder == root.resolve() or (claims and folder is None)
         if own:
             yield run
 
@@ -97,7 +97,7 @@ def close_interrupted(instance: dg.DagsterInstance, root: Path) -> None:
     Finished stages of such a run are kept: the next run skips them and continues from there.
     """
     free, name = is_free(root), project_name(root)
-    for run in own_runs(instance, root, _RUNNING, alike=True):
+    for run in own_runs(instance, root, _RUNNING, untagged=True):
         recorded = _recorded(instance, run.run_id)
         elsewhere = run.tags.get(PROJECT_TAG, name) != name  # its processes cannot be seen from here
         if free or not (elsewhere or not recorded or any(_lives(*process) for process in recorded)):

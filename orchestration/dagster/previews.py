@@ -26,10 +26,10 @@ from orchestration.workspace.folders import ANSWERS
 Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
+# The most numbers of a result in words: the UI hides a Markdown text of 1,000 characters behind a click.
 _LINES = 6
-"""The most numbers of a result in words: the UI hides a Markdown text of 1,000 characters behind a click."""
+# The columns of answers that are shown: the page is narrower than a row.
 _COLUMNS = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
-"""The columns of answers that are shown: the page is narrower than a row."""
 
 
 def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:

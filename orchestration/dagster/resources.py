@@ -1,22 +1,24 @@
-"""Resources of assets: the workspace and, through it, the Spark session."""
+"""The life of a run: its project is locked and opened; at the end its experiment or its new pins are kept.
+
+Commands and the launch form configure a run by :class:`WorkspaceResource`; each asset and check gets it.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
+from logging import Logger
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import dagster as dg
-import msgspec
 from pydantic import Field, PrivateAttr
 
-from orchestration.base.project_lock import project_lock, project_name
-from orchestration.dagster.keys import box_of, is_apart
-from orchestration.dagster.own_runs import PROJECT_TAG
+from orchestration.base.project_lock import project_lock
+from orchestration.dagster.instance import held_open
+from orchestration.dagster.keys import box_of
+from orchestration.dagster.run_tags import SETTINGS_TAG, settings_of, tags_of_run
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.acceptance import pin_new
 from orchestration.ledger.soundness import all_faults, of_pins, require_sound
@@ -26,82 +28,29 @@ from orchestration.stages.graph import EVERY, STAGES, stages_in
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 
-SETTINGS_TAG = ".dagster/settings"
-"""The tag of a run with the SHA-256 of its initial settings; the run's log has the settings themselves."""
-
-
-DEFERRED_TAG = "dagster/defer_asset_events"
-"""Dagster's tag of a run whose asset events the run itself reports."""
+# The name of the job that looks for drift.
 VERIFY = "verify"
-"""The name of the job that looks for drift."""
-
-
-def settings_of(workspace: Workspace) -> tuple[str, str]:
-    """The settings of a workspace as JSON, and the SHA-256 of that JSON."""
-    settings = msgspec.json.encode(workspace.settings, order="sorted")
-    return settings.decode(), hashlib.sha256(settings).hexdigest()
-
-
-def tags_of_run(workspace: Workspace) -> dict[str, str]:
-    """The tags of a run: its project, its profile, its experiment, and who reports its assets."""
-    named = {"experiment": workspace.experiment.name} if workspace.experiment else {}
-    apart = {DEFERRED_TAG: "true"} if is_apart(workspace) else {}
-    return {PROJECT_TAG: project_name(workspace.root), "profile": workspace.settings.profile} | named | apart
-
-
-def unconfigured(definition: Any) -> Any:
-    """A Dagster resource or executor without its settings, which could be paths or modules to import."""
-    name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
-    return dg.configured(definition, config_schema={}, **name)(lambda _: {})
-
-
-IN_PROCESS: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
-"""The executor of single-process jobs."""
-
-
-@contextmanager
-def held_open(instance: dg.DagsterInstance | None) -> Iterator[None]:
-    """Hold the shared databases of Dagster's records open, so that an event does not wait for the disk.
-
-    Dagster opens and closes them for each event, and SQLite empties its journal into a file that nobody else
-    has open. The record of a single run is not held: a page that shows the run watches that file.
-    """
-    from sqlalchemy import Engine, event  # slow, and definitions alone do without
-
-    def relax(connection: Any, _: Any) -> None:
-        if isinstance(connection, sqlite3.Connection):
-            connection.execute("PRAGMA synchronous=NORMAL")
-
-    history = Path(instance.root_directory, "history") if instance else Path()
-    with ExitStack() as stack:
-        for path in filter(Path.is_file, (history / "runs.db", history / "runs/index.db")):
-            held = stack.enter_context(closing(sqlite3.connect(path, check_same_thread=False)))
-            held.execute("SELECT 1 FROM sqlite_master").fetchone()
-        event.listen(Engine, "connect", relax)
-        stack.callback(event.remove, Engine, "connect", relax)
-        yield
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """The configuration of a run: the project, its profile and its overrides."""
+    """The configuration of a run, and its project while the run lasts.
+
+    Attributes:
+        profile: a profile of ``params.yaml``; empty for the file's default profile.
+        overrides: ``KEY=VALUE`` pairs on top of ``params.yaml``.
+        scratch: a folder for artifacts instead of ``artifacts/``.
+        experiment: the name of the experiment that the overrides make; by default made from them.
+        force: true to run stages even if nothing they depend on has changed.
+        settles: true to pin new stages and changed inputs after a successful run, as `substrate reproduce`
+            does by default.
+    """
 
     profile: str = ""
-    """A profile of ``params.yaml``; empty for the file's default profile."""
     overrides: list[str] = Field(default_factory=list)
-    """``KEY=VALUE`` pairs on top of ``params.yaml``."""
     scratch: str = ""
-    """A folder for artifacts instead of ``artifacts/``."""
-
     experiment: str = ""
-    """The name of the experiment that the overrides make; by default made from them."""
-
     force: bool = False
-    """True to run stages even if nothing they depend on has changed."""
-
     settles: bool = False
-    """True to pin new stages and changed inputs after a successful run, as `substrate reproduce` does by
-    default.
-    """
     _opened: Workspace | None = PrivateAttr(default=None)
 
     def open(self) -> Workspace:
@@ -113,7 +62,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[WorkspaceResource]:
-        """Lock the project for the run, begin its experiment if it is one, and end both.
+        """Lock the project for the run and begin its experiment, if it is one; at the end keep what it made.
 
         Raises:
             BusyError: another run of the project is in progress.
@@ -127,17 +76,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             if not run or run.job_name != VERIFY:  # the verify job reports all damage itself
                 self._require_record(workspace)
             if run and context.instance:
-                settings, digest = settings_of(workspace)
-                # A command tags the run with the settings that it read; they must still be the same.
-                if run.tags.get(SETTINGS_TAG, digest) != digest:
-                    hint = "Start another run: the stages of one are made with the same settings"
-                    raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
-                tags = {SETTINGS_TAG: digest, **tags_of_run(workspace)}
-                context.instance.add_run_tags(run.run_id, tags)
-                # The steps read the tags from this object, which was loaded before they were added.
-                cast("dict[str, str]", run.tags).update(tags)
-                if context.log:
-                    context.log.info(f"settings: {settings}")
+                self._record_settings(context.instance, run, context.log)
             if workspace.experiment:
                 begin(workspace, self.overrides)
             try:
@@ -146,6 +85,23 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                 if run and context.instance:
                     self._end(context.instance, run.run_id)
 
+    def _record_settings(self, instance: dg.DagsterInstance, run: dg.DagsterRun, log: Logger | None) -> None:
+        """Tag a run, and write its settings into its log.
+
+        Raises:
+            ParameterError: the settings changed after a command planned and tagged the run.
+        """
+        settings, digest = settings_of(self.open())
+        if run.tags.get(SETTINGS_TAG, digest) != digest:
+            hint = "Start another run: the stages of one are made with the same settings"
+            raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
+        tags = {SETTINGS_TAG: digest, **tags_of_run(self.open())}
+        instance.add_run_tags(run.run_id, tags)
+        # The steps read the tags from this object, which was loaded before they were added.
+        cast("dict[str, str]", run.tags).update(tags)
+        if log:
+            log.info(f"settings: {settings}")
+
     def _require_record(self, workspace: Workspace) -> None:
         """Find a damaged record before the run: a run of the UI pins too, others only compare."""
         if not (workspace.experiment or self.scratch or self.overrides):
@@ -153,7 +109,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             require_sound(all_faults(root, profile, STAGES) if self.settles else of_pins(root, profile))
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
-        """Publish the experiment if the whole run succeeded; else leave nothing of it."""
+        """After a whole success publish the experiment, or pin new results; else leave no experiment."""
         workspace = self.open()
         if not (made := _made(instance, run)):
             if workspace.experiment:

@@ -11,19 +11,21 @@ import dagster as dg
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import project_lock, project_name
 from orchestration.dagster.assets import assets_of
-from orchestration.dagster.checks import ERROR, checks_of
+from orchestration.dagster.checks import checks_of
 from orchestration.dagster.instance import home_of_records, writing_records
 from orchestration.dagster.keys import asset_key, box_of
 from orchestration.dagster.own_runs import PROJECT_TAG
-from orchestration.dagster.resources import IN_PROCESS, SETTINGS_TAG, WorkspaceResource, settings_of
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run_tags import SETTINGS_TAG, settings_of
+from orchestration.dagster.unconfigured import IN_PROCESS
 from orchestration.experiments.experiment import begin
 from orchestration.stage import Stages
+from orchestration.stages.decision import stages_to_run
 from orchestration.stages.graph import stages_in
-from orchestration.stages.standing import to_run
 from substrate.base.errors import SubstrateError
 
+# The tag by which the UI finds a run of a job of `workspace.yaml`.
 LOCATION = {".dagster/repository": "__repository__@substrate"}
-"""The tag by which the UI finds a run of a job of `workspace.yaml`."""
 
 
 class RunError(SubstrateError):
@@ -59,7 +61,7 @@ def run_stages(
         if opened.experiment:
             begin(opened, workspace.overrides)
         stages = stages_in(opened)
-        todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
+        todo = names if workspace.force or workspace.scratch else stages_to_run(stages, names, opened)
         if opened.experiment:  # the end of a run publishes it, so at least one stage must run
             todo = todo or names[-1:]
         for name in names:
@@ -75,7 +77,11 @@ def run_stages(
             )
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if not result.success:
-        stopping = [str(check.description) for check in failed if check.blocking and check.severity == ERROR]
+        stopping = [
+            str(check.description)
+            for check in failed
+            if check.blocking and check.severity == dg.AssetCheckSeverity.ERROR
+        ]
         # A temporary instance keeps no record that the UI could show.
         hint = f"`substrate ui` shows the run {result.run_id}" if where else ""
         raise RunError("; ".join(stopping)) if stopping else _error(result, todo, hint)

@@ -42,15 +42,15 @@ from orchestration.dagster.instance import instance
 from orchestration.settings import find_root
 from substrate.base.errors import SubstrateError
 
+# The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``.
 ORIGIN = "SUBSTRATE_UI_ORIGIN"
-"""The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
 LOOPBACK = ("127.0.0.1", "localhost")
+# The seconds for open pages and the daemon to end.
 PATIENCE = 10.0
-"""The seconds for open pages and the daemon to end."""
+# The paths of the reports' pages, among the artifacts.
 _OF_REPORT = re.compile(r"[\w.-]+/report(/.*)?")
-"""The paths of the reports' pages, among the artifacts."""
+# Headers by which no page of another origin can show or load a page of this server.
 _CLOSED = {"Content-Security-Policy": "frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin"}
-"""Headers by which no page of another origin can show or load a page of this server."""
 
 
 def _refusal(scope: Scope, proxy: str) -> str:

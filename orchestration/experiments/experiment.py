@@ -132,21 +132,21 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
     Raises:
         ParameterError: an experiment of this name has other parameters.
     """
-    folder, place = _folder(workspace), _place(workspace)
+    folder, final = _hidden_folder(workspace), _final_folder(workspace)
     changed = {key: Changed(*values) for key, values in changed_parameters(workspace.settings).items()}
     given, parameters = [text.strip() for text in overrides], msgspec.to_builtins(workspace.settings)
     made = Experiment(folder.name, _parent(workspace), given, changed, parameters)
-    ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as a record of it reads
-    if (known := _known(place)) and known.changed != ours.changed:
+    ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as its record will read
+    if (known := _record_in(final)) and known.changed != ours.changed:
         others = ", ".join(f"{key}={change.now}" for key, change in known.changed.items())
         hint = f"Give another --name, or `substrate experiment remove {folder.name}`"
         where = "--name", folder.name
         raise ParameterError(f"is the name of another experiment ({others})", where=where, hint=hint)
-    if _continues(_known(folder), ours):
+    if _continues(_record_in(folder), ours):
         return
     with replacing(folder) as fresh:
         if _continues(known, ours):
-            copy_to(place, fresh, linked=True)
+            copy_to(final, fresh, linked=True)
         else:
             fresh.mkdir()
         with replacing(fresh / RECORD) as record:
@@ -159,10 +159,10 @@ def take(
     """Take a stage's outs from the parent, if they were made from the very same code, parameters and inputs.
 
     Args:
-        stage: the one whose outs are taken.
-        workspace: the experiment in the making.
-        now: what the outs would be made from in the experiment.
-        theirs: the parent's records, where they were read already.
+        stage: the stage whose outs are taken.
+        workspace: the workspace of the unfinished experiment.
+        now: the record that the outs would have if the experiment computed them.
+        theirs: the parent's records, if they were read already.
 
     Returns:
         The fingerprint of the taken outs; ``None`` if the parent has no such outs.
@@ -200,7 +200,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
 
 def finish(workspace: Workspace) -> None:
     """Move an experiment that succeeded to its final place, replacing an experiment of the same name."""
-    folder = _folder(workspace)
+    folder = _hidden_folder(workspace)
     if not folder.is_dir():
         return
     ours, theirs = read_records(workspace), read_records(replace(workspace, experiment=None))
@@ -210,16 +210,16 @@ def finish(workspace: Workspace) -> None:
     record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
     with replacing(folder / RECORD) as fresh:
         write_json(fresh, msgspec.structs.replace(record, stages=stages), indent=1)
-    _clear_tables(workspace, _folder(workspace).name)
-    with replacing(_place(workspace)) as fresh:
+    _clear_tables(workspace, _hidden_folder(workspace).name)
+    with replacing(_final_folder(workspace)) as fresh:
         folder.rename(fresh)
 
 
 def drop(workspace: Workspace) -> None:
     """Delete an unfinished experiment, except for the replies of language models, which cost money."""
-    _clear_tables(workspace, _folder(workspace).name)
-    if _folder(workspace).is_dir():
-        shutil.rmtree(_folder(workspace))
+    _clear_tables(workspace, _hidden_folder(workspace).name)
+    if _hidden_folder(workspace).is_dir():
+        shutil.rmtree(_hidden_folder(workspace))
 
 
 def copy_to(source: Path, target: Path, *, linked: bool) -> None:
@@ -238,15 +238,15 @@ def _link(source: str | Path, target: str | Path) -> None:
         shutil.copy2(source, target)
 
 
-def _folder(workspace: Workspace) -> Path:
+def _hidden_folder(workspace: Workspace) -> Path:
     """The hidden folder of an experiment in the making."""
     assert workspace.experiment
     return workspace.experiment
 
 
-def _place(workspace: Workspace) -> Path:
+def _final_folder(workspace: Workspace) -> Path:
     """The folder of the finished experiment."""
-    return workspace.root / EXPERIMENTS / _folder(workspace).name
+    return workspace.root / EXPERIMENTS / _hidden_folder(workspace).name
 
 
 def _clear_tables(workspace: Workspace, name: str) -> None:
@@ -255,7 +255,7 @@ def _clear_tables(workspace: Workspace, name: str) -> None:
         workspace.storage.remove(f"{EXPERIMENTS}/{name}")
 
 
-def _known(folder: Path) -> Experiment | None:
+def _record_in(folder: Path) -> Experiment | None:
     try:
         return msgspec.json.decode((folder / RECORD).read_bytes(), type=Experiment)
     except (OSError, *NOT_JSON):

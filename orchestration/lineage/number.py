@@ -30,8 +30,8 @@ from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.log_table import read_index
 from orchestration.workspace.named import NAMED
-from orchestration.workspace.tables import read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.domains.rows import Row

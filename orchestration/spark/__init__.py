@@ -1,10 +1,12 @@
 """Spark: its session, its workers, and the tables that they read and write; no stage and no Dagster.
 
-Where to start:
+Open :mod:`.workers` first, then :mod:`.parts` and :mod:`.answers`. Each file knows only files above it:
 
-- the machine: :mod:`.session` starts Spark, :mod:`.java` finds and diagnoses Java, :mod:`.cluster` checks a
-  cluster;
+- the machine: :mod:`.java` finds and diagnoses Java, :mod:`.endpoint` is the place where Spark runs;
+- the session: :mod:`.session` starts Spark and sends it the :mod:`.shipped_code`; :mod:`.errors` brings
+  errors of workers to the driver;
 - the work: :mod:`.workers` runs a function over rows, :mod:`.parts` writes its results as files of a table;
-- the tables: :mod:`.cases` of scenes and questions, :mod:`.logs` of their event logs, :mod:`.answers` of the
-  rows that follow; :mod:`.all_logs` asks all logs at once.
+- the tables: :mod:`.scenes` that are generated, :mod:`.cases` of scenes and questions, :mod:`.logs` of their
+  events, :mod:`.answers` of the rows that follow;
+- beside stages: :mod:`.all_logs` asks all logs at once, :mod:`.cluster` checks a cluster.
 """

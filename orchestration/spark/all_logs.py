@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_records
+from orchestration.spark.errors import guarded, plain_errors
 from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
-from orchestration.spark.workers import NUMBER, guarded, places_frame, plain_errors, watched
+from orchestration.spark.workers import NUMBER, places_frame, source_of, watched
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.storage import INT, TEXT, TableRow
 from orchestration.workspace.tables import shard_name
@@ -28,15 +29,15 @@ from substrate.sparql.guard import QueryError, checked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# A row per solution, as JSON.
 SOLUTIONS = pa.schema({"scene": TEXT, "log": TEXT, "solution": TEXT})
-"""A row per solution, as JSON."""
+# The table's name in a query.
 TABLE = "deltas"
-"""The table's name in a query."""
+# A row per delta; terms as in N-Triples, ``op`` as in RDF Patch.
 DELTAS = pa.schema(
     {"scene": TEXT, "log": TEXT, "position": INT, "tick": INT}
     | {"op": TEXT, "subject": TEXT, "predicate": TEXT, "object": TEXT}
 )
-"""A row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
 _LETTERS = {"insert": "A", "retract": "D"}
 
 
@@ -82,9 +83,9 @@ def ask_each(
         return pa.table([[scene] * len(lines), [name] * len(lines), lines], schema=SOLUTIONS)
 
     with frame_of_logs(workspace, benchmark, solve, SOLUTIONS, timeout, "--sparql") as frame:
-        found = frame.toArrow().to_pylist()
-    at_most(limit, len(found))
-    for row in found:
+        solved = frame.toArrow().to_pylist()
+    at_most(limit, len(solved))
+    for row in solved:
         solution: dict[str, str | None] = msgspec.json.decode(row["solution"])
         columns = ["scene", "log", *solution]
         rows.append([msgspec.json.decode(row["scene"]), row["log"], *solution.values()])
@@ -95,7 +96,7 @@ def ask_each(
 def frame_of_logs(
     workspace: Workspace,
     benchmark: Interpreted,
-    made: Callable[[EventLog, str, str], pa.Table],
+    rows_of: Callable[[EventLog, str, str], pa.Table],
     schema: pa.Schema,
     timeout: float,
     option: str,
@@ -103,8 +104,8 @@ def frame_of_logs(
     """Give a frame of the rows that workers make of each log to a block, which may take ``timeout`` seconds.
 
     Args:
-        made: from a log, its name and its scene as JSON to its rows.
-        option: the option with the query, for errors.
+        rows_of: from a log, its name and its scene as JSON to its rows; runs in a worker.
+        option: the command's option that has the query, which errors name.
     """
     session, storage = spark_session(workspace.settings.spark), workspace.storage
     cases, logs = logged(workspace, benchmark, "logs")
@@ -116,11 +117,11 @@ def frame_of_logs(
 
     def of_log(row: TableRow) -> Iterator[pa.RecordBatch]:
         log = EventLog.from_patch(row["patch"], row["name"])
-        yield from made(log, row["name"], scenes[row[NUMBER]]).to_batches()
+        yield from rows_of(log, row["name"], scenes[row[NUMBER]]).to_batches()
 
     def rows(place: int) -> Iterator[pa.RecordBatch]:
         for row in storage.rows(logs.folder, shard_name(place), columns=[NUMBER, "name", "source", "patch"]):
-            yield from guarded(of_log, row)
+            yield from guarded(of_log, row, source_of(row))
 
     stage, places = "substrate logs", range(len(logs.shard_rows))
     with within(session.interruptAll, timeout), watched(session, stage), plain_errors(session, option):

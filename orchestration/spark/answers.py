@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,70 +16,80 @@ from orchestration.spark.logs import logged
 from orchestration.spark.parts import LINES, Parts, read_once
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.log_table import logged_cases
 from orchestration.workspace.named import split_of
 from orchestration.workspace.storage import TableRow
-from orchestration.workspace.tables import case_of, logged_cases, short_key
+from orchestration.workspace.tables import ShardedTable, case_of, short_key
 from substrate.base.errors import SubstrateError
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
+# From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable.
 CaseRows = Callable[[Case, Logs, Any, str], Iterable[Any]]
-"""From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable."""
 
 
-def answer_lines(
-    workspace: Workspace,
-    benchmark: Interpreted,
-    stage: str,
-    *,
-    rows: CaseRows | None = None,
-    split: str = "",
-    tasks: int | None = None,
-    first: int | None = None,
-    only: Collection[str] | None = None,
-) -> Iterator[str]:
-    """Answer the questions of each case from its logs, and yield the rows as JSON, in order.
+class Condition(NamedTuple):
+    """The condition of some answers; each field has a default, as in a benchmark's own stage of answers.
 
-    No two calls for the same stage may overlap.
-
-    Args:
+    Attributes:
         rows: a function from a case to its rows; by default the benchmark's function.
         split: the split named in rows; by default the split of the profile's data.
         tasks: the number of tasks; by default one per shard.
         first: the number of cases to answer; by default all.
         only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
     """
+
+    rows: CaseRows | None = None
+    split: str = ""
+    tasks: int | None = None
+    first: int | None = None
+    only: Collection[str] | None = None
+
+
+def answer_lines(
+    workspace: Workspace, benchmark: Interpreted, stage: str, condition: Condition
+) -> Iterator[str]:
+    """Answer the questions of each case from its logs, and yield the rows as JSON, in order.
+
+    No two calls for the same stage may overlap.
+    """
+    rows, split, tasks, first, only = condition
     answer, asks = rows or benchmark.rows, benchmark.asks
     cases, logs = logged(workspace, benchmark, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
     folder = workspace.passing_tables("answers", stage.replace("/", "."))
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
-    count = cases.rows if first is None else min(first, cases.rows)
-    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shard_rows)
-    cuts = sorted({0, count, *(end for end in ends if end < count)})
+    cuts = _cuts(cases, tasks, first)
     given = partial(logged_cases, storage, cases, logs, cuts)
 
     def work(row: TableRow) -> Iterator[TableRow]:
         lines, case = list[str](), case_of(row)
         if asks(case) and (only is None or str(case.scene) in only):
-            logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
-            lines = [encode(made).decode() for made in answer(case, logs, parameters, split)]
+            of_case = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
+            lines = [encode(made).decode() for made in answer(case, of_case, parameters, split)]
             if not lines and rows is None:
                 raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
         yield {NUMBER: row[NUMBER], "lines": lines}
 
     parts = Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
-    for of_case in read_once(workspace.settings.spark, parts, "lines"):
-        yield from of_case
+    for lines in read_once(workspace.settings.spark, parts, "lines"):
+        yield from lines
+
+
+def _cuts(cases: ShardedTable, tasks: int | None, first: int | None) -> list[int]:
+    """The bounds of the tasks: each task has the cases between two bounds, in the order of the table."""
+    count = cases.rows if first is None else min(first, cases.rows)
+    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shard_rows)
+    return sorted({0, count, *(end for end in ends if end < count)})
 
 
 def answer_cases(
-    workspace: Workspace, benchmark: Interpreted, stage: str, out: Path, **condition: Any
+    workspace: Workspace, benchmark: Interpreted, stage: str, out: Path, condition: Condition
 ) -> None:
-    """Write the rows of :func:`answer_lines`, which takes the conditions, into a file."""
+    """Write the rows of :func:`answer_lines` into a file."""
     with out.open("wb") as file:
-        lines = answer_lines(workspace, benchmark, stage, **condition)
+        lines = answer_lines(workspace, benchmark, stage, condition)
         file.writelines(line.encode() + b"\n" for line in lines)
 
 
@@ -88,5 +98,6 @@ def each_case(
 ) -> Iterator[Any]:
     """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
     if scenes:
-        lines = answer_lines(workspace, benchmark, f"{stage}/{benchmark.name}", rows=work, only=scenes)
+        condition = Condition(rows=work, only=scenes)
+        lines = answer_lines(workspace, benchmark, f"{stage}/{benchmark.name}", condition)
         yield from map(msgspec.json.decode, lines)

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from orchestration.ledger.environment import java_version
 from orchestration.settings import Spark
-from orchestration.spark import session as spark
+from orchestration.spark.endpoint import addresses, is_local, require_endpoint
+from orchestration.spark.session import spark_session, within
 from orchestration.spark.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.storage import INT, TEXT, TableRow
@@ -27,18 +28,18 @@ from substrate.base.errors import SubstrateError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# The tasks of a round that queries the workers.
 TASKS = 4
-"""The tasks of a round that queries the workers."""
+# The seconds without a new worker after which the rounds end.
 LATE = 4.0
-"""The seconds without a new worker after which the rounds end."""
+# The most seconds that the workers may take to answer.
 LATEST = 30.0
-"""The most seconds that the workers may take to answer."""
+# Third-party packages that every task needs.
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
-"""Third-party packages that every task needs."""
+# The most seconds that a worker's clock may be off; S3 refuses signatures that are 15 minutes off.
 ASTRAY = 60
-"""The most seconds that a worker's clock may be off; S3 refuses signatures that are 15 minutes off."""
+# The free MiB that a worker's disk needs, for our code and Spark's files.
 ROOM = 256
-"""The free MiB that a worker's disk needs, for our code and Spark's files."""
 _REPORTS = pa.schema({NUMBER: INT, "report": TEXT})
 
 
@@ -94,18 +95,18 @@ def _tried(what: str, look: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _endpoint(settings: Spark) -> Iterator[Finding]:
-    spark.require_endpoint(settings)
-    where = ", ".join(spark.addresses(settings)) or "this machine alone"
+    require_endpoint(settings)
+    where = ", ".join(addresses(settings)) or "this machine alone"
     yield Finding("endpoint", f"{where} answers", fits=True)
 
 
 def _spark(settings: Spark) -> Iterator[Finding]:
     """Start a session, and compare its version and its workers with this process."""
     began, pyspark = time.time(), _pyspark()
-    session = spark.spark_session(settings)
+    session = spark_session(settings)
     said = f"{session.version} on the cluster, {pyspark} here"
     yield Finding("Spark", said, session.version == pyspark, _remedy(session.version, pyspark))
-    workers = _workers(session, lonely=spark.is_local(settings))
+    workers = _workers(session, lonely=is_local(settings))
     if not workers:
         hint = "Ask for no more than a worker has free: spark.executor.memory, spark.executor.cores"
         yield Finding("workers", f"none did a task within {LATEST:.0f} s", fits=False, hint=hint)
@@ -126,7 +127,7 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
     while time.monotonic() - latest < LATE and time.monotonic() - first < LATEST:
         before = len(known)
         try:
-            with spark.within(session.interruptAll, LATEST):
+            with within(session.interruptAll, LATEST):
                 rows = gathered(session, _account_of, _REPORTS, names, stage="cluster check")
         except SubstrateError:
             if time.monotonic() - latest < LATEST:

@@ -10,12 +10,12 @@ import subprocess
 from orchestration.base.java import java_program
 from substrate.base.errors import SubstrateError
 
+# The oldest Java that can run Spark.
 OLDEST = 17
-"""The oldest Java that can run Spark."""
+# Environment variables that point to another Spark or change how it starts.
 _OF_OTHERS = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS")
-"""Environment variables that point to another Spark or change how it starts."""
+# The number of open files that Spark and its workers need.
 _FILES = 4096
-"""The number of open files that Spark and its workers need."""
 
 
 def own_environment() -> None:

@@ -13,16 +13,15 @@ from orchestration.code import code_of
 from orchestration.spark.cases import MAKING, cases_of
 from orchestration.spark.parts import Parts, write_parts
 from orchestration.spark.workers import NUMBER, PLACE
-from orchestration.workspace import tables
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.log_table import LOGS, LogEntry, index_key
 from orchestration.workspace.storage import TableRow
+from orchestration.workspace.tables import ShardedTable, case_of, sealed, shard_name, short_key
 from substrate.base.errors import SubstrateError
 from substrate.base.files import sha256
 
 
-def logged(
-    workspace: Workspace, benchmark: Interpreted, stage: str
-) -> tuple[tables.ShardedTable, tables.ShardedTable]:
+def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> tuple[ShardedTable, ShardedTable]:
     """Return the tables of a benchmark's cases and logs.
 
     A table that is missing although its index exists is built again; raises errors as :func:`ensure_logs`.
@@ -39,14 +38,14 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     """
     cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
     parameters, logs = logger.parameters.of(workspace.settings), logger.logs
-    key = tables.short_key(cases.folder, parameters, code_of(logs))
+    key = short_key(cases.folder, parameters, code_of(logs))
     folder = f"{workspace.shelves[0]}/logs/{logger.name}"
 
     def rows(shard: int) -> Iterator[TableRow]:
-        return storage.rows(cases.folder, tables.shard_name(shard))
+        return storage.rows(cases.folder, shard_name(shard))
 
     def work(row: TableRow) -> Iterator[TableRow]:
-        for place, named in enumerate(logs(tables.case_of(row), parameters)):
+        for place, named in enumerate(logs(case_of(row), parameters)):
             yield {
                 NUMBER: row[NUMBER],
                 PLACE: place,
@@ -57,22 +56,20 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
                 "patch": named.log.to_patch(),
             }
 
-    parts = Parts(storage, f"{folder}/{key}", len(cases.shard_rows), rows, work, tables.LOGS, stage)
+    parts = Parts(storage, f"{folder}/{key}", len(cases.shard_rows), rows, work, LOGS, stage)
     made = write_parts(workspace.settings.spark, parts)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
         for name in parts.names:
             for row in storage.rows(parts.folder, name, columns=columns):
-                file.write(msgspec.json.encode(tables.LogEntry(*row.values())) + b"\n")
-    pointer = tables.index_key(index)
-    storage.write_record(
-        tables.sealed(made.folder, made.shard_rows, made.sums, cases.shard_rows), folder, pointer
-    )
+                file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
+    pointer = index_key(index)
+    storage.write_record(sealed(made.folder, made.shard_rows, made.sums, cases.shard_rows), folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return made.rows
 
 
-def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> tables.ShardedTable:
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> ShardedTable:
     """Return the table of a logger's logs.
 
     The table is built again if only its index exists.

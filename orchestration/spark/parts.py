@@ -18,19 +18,20 @@ import pyarrow as pa
 
 from orchestration.base.progress import measured, say
 from orchestration.settings import Spark
+from orchestration.spark.errors import guarded
 from orchestration.spark.session import spark_session
-from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost, source_of
+from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, nothing_lost, source_of
 from orchestration.workspace.storage import INT, TEXT, Storage, TableRow
 from orchestration.workspace.tables import ShardedTable, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
+# A row per case, with its lines of the file.
 LINES = pa.schema({NUMBER: INT, "lines": pa.list_(TEXT)})
-"""A row per case, with its lines of the file."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
+# A row per file; times are in milliseconds.
 _RECEIPT = pa.schema(
     {NUMBER: INT, "rows": INT, "kept": INT, "began": INT, "ended": INT, "sum": TEXT, "host": TEXT}
 )
-"""A row per file; times are in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,8 @@ def _computed(parts: Parts, place: int) -> Iterator[TableRow]:
     """Yield the rows of a file, then check that each given case came back."""
     given, keys = dict[int, str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
-        given[row[NUMBER]] = source_of(row)
-        for made in guarded(parts.work, row):
+        given[row[NUMBER]] = source = source_of(row)
+        for made in guarded(parts.work, row, source):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
             yield made
     nothing_lost(keys, given, parts.stage)

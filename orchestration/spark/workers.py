@@ -7,34 +7,26 @@ checks, case by case, that every requested row came back.
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pyarrow as pa
 
 from orchestration.base.progress import advance
-from orchestration.settings import Spark
-from orchestration.spark.session import LostError, addresses, cause_of
+from orchestration.spark.errors import guarded, plain_errors
 from orchestration.workspace.storage import TableRow
-from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
-T = TypeVar("T")
+# A function from an input row to output rows; picklable, and pure because it may run twice.
 Work = Callable[[TableRow], Iterable[TableRow]]
-"""A function from an input row to output rows; picklable, and pure because it may run twice."""
-NUMBER = "number"
-PLACE = "place"
-"""The columns that identify a returned row: its case, and its position among that case's rows."""
+# The columns that identify a returned row: its case, and its position among that case's rows.
+NUMBER, PLACE = "number", "place"
 
 
 def places_frame(
@@ -68,7 +60,7 @@ def gathered(
     """
 
     def run(place: int) -> Iterator[pa.RecordBatch]:
-        made = guarded(work, {NUMBER: place, "source": names[place]})
+        made = guarded(work, {NUMBER: place, "source": names[place]}, names[place])
         yield pa.RecordBatch.from_pylist([*made], schema=schema)
 
     places = range(len(names))
@@ -78,51 +70,9 @@ def gathered(
     return back.sort_by(NUMBER).cast(schema)
 
 
-class _SentError(msgspec.Struct, frozen=True):
-    """An error as a worker sends it: its parts, and the end of its traceback."""
-
-    kind: str
-    what: str
-    where: tuple[str, ...]
-    hint: str
-    traceback: str
-
-
-_MARK = "the error as JSON: "
-"""The beginning of the note that holds an error, since Spark passes on only the text of the traceback."""
-
-
 def source_of(row: TableRow) -> str:
-    """The name of an input row for errors."""
+    """The name of an input row in errors."""
     return row.get("source") or f"number {row[NUMBER]}"
-
-
-def guarded(work: Callable[[TableRow], Iterable[T]], row: TableRow) -> Iterator[T]:
-    """Yield the results of one input, in a worker.
-
-    An error carries itself as a note, so that the driver can raise it again (:func:`plain_errors`). A foreign
-    error is reported with that input.
-    """
-    try:
-        yield from work(row)
-    except Exception as error:
-        if any(note.startswith(_MARK) for note in getattr(error, "__notes__", ())):
-            raise
-        lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
-        ours = error if isinstance(error, SubstrateError) else _named(error, source_of(row))
-        sent = _SentError(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
-        ours.add_note(_MARK + msgspec.json.encode(sent).decode())
-        if ours is error:
-            raise
-        raise ours from error
-
-
-def _named(error: Exception, source: str) -> SubstrateError:
-    """A foreign error as one of ours, with the input that it arose from."""
-    if isinstance(error, MemoryError):
-        hint = "Free some, or let fewer work at once by spark.master in params.yaml"
-        return SubstrateError("a worker has not enough memory", where=(source,), hint=hint)
-    return SubstrateError(f"{type(error).__name__}: {error}", where=(source,))
 
 
 def nothing_lost(keys: Sequence[tuple[int, ...]], given: Mapping[int, str], stage: str) -> None:
@@ -149,49 +99,6 @@ def nothing_lost(keys: Sequence[tuple[int, ...]], given: Mapping[int, str], stag
     if words:
         hint = "Run the stage again: finished shards are kept"
         raise SubstrateError("; ".join(words), where=(stage,), hint=hint)
-
-
-@contextmanager
-def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
-    """Raise a worker's error again in the driver, without the JVM's stack around it.
-
-    An error of the work carries a note (:func:`guarded`). Any other error is Spark's own: a dead worker,
-    a full disk, a broken connection.
-
-    Raises:
-        SubstrateError: a worker raised it, or Spark's JVM on this machine has ended, and with it the session.
-        LostError: any other error, which may not recur.
-    """
-    try:
-        yield
-    except SubstrateError:
-        raise
-    except Exception as error:
-        _, marked, note = str(error).partition(_MARK)
-        if marked:
-            sent = msgspec.json.decode(note.splitlines()[0], type=_SentError)
-            kind = getattr(errors, sent.kind, SubstrateError)
-            # The cause of the error that the user sees is the end of the worker's traceback.
-            raise kind(sent.what, where=sent.where, hint=sent.hint) from RuntimeError(sent.traceback)
-        remote = os.environ.get("SPARK_REMOTE")
-        if not remote and not _has_jvm(session):
-            hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
-            raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
-        # Spark Connect has no context, and its address is in the environment.
-        where = (stage, *addresses(Spark() if remote else Spark(master=session.sparkContext.master or "")))
-        hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
-        raise LostError(cause_of(error), where=where, hint=hint) from error
-
-
-def _has_jvm(session: SparkSession) -> bool:
-    try:
-        return bool(session.version)  # which the JVM is asked for
-    except Exception:
-        return False
-
-
-TRACEBACK_LINES = 60
-"""The number of lines kept of a worker's traceback."""
 
 
 @contextmanager

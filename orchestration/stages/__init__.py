@@ -1,6 +1,10 @@
-"""The stages, their graph, and which of them are up to date; values and functions, run by `dagster`.
+"""The stages, their graph, and which of them are computed; values and functions, run by `dagster`.
 
-Where to start: :mod:`.graph` lists the stages of all profiles. :mod:`.benchmark_stages`,
-:mod:`.model_stages`, :mod:`.study_stages` and :mod:`.result_stages` declare them. In a run,
-:mod:`.standing` decides whether a stage is computed, and :mod:`.making` computes it.
+Open :mod:`.graph` first: it lists the stages of each profile. Each file knows only files above it:
+
+- the stages: :mod:`.benchmark_stages` from data to scores, :mod:`.model_stages` of language models,
+  :mod:`.study_stages`, and :mod:`.result_stages`, which show what the others made;
+- :mod:`.graph`: all of them, by profile;
+- a stage in a run: :mod:`.decision` to reuse it or not, :mod:`.making` of its outs; :mod:`.generated_data`
+  for a run of a single stage.
 """

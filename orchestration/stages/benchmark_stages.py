@@ -14,9 +14,9 @@ from orchestration.fetch.downloads import fetch, unpack
 from orchestration.fetch.sources import has_address
 from orchestration.scoring.counting import count
 from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
-from orchestration.spark.answers import answer_cases
-from orchestration.spark.cases import make_scenes
+from orchestration.spark.answers import Condition, answer_cases
 from orchestration.spark.logs import build_logs
+from orchestration.spark.scenes import make_scenes
 from orchestration.stage import Stage
 from orchestration.workspace import named, real
 from orchestration.workspace.folders import Workspace
@@ -153,7 +153,7 @@ def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]
 
 def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Answer every case, one row per question."""
-    answer_cases(workspace, benchmark, f"{benchmark.name}/answers", out)
+    answer_cases(workspace, benchmark, f"{benchmark.name}/answers", out, Condition())
     return {}
 
 

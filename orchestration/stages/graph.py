@@ -1,14 +1,19 @@
-"""All stages: collected from the benchmarks and from the code that shows them."""
+"""The graph of stages of each profile, collected from the benchmarks, the studies and the code that shows
+them.
+
+Profiles share stages. :data:`STAGES` and :func:`stages_in` are what most rooms read. Only Dagster needs the
+graphs side by side (:data:`EVERY`, :data:`ELSEWHERE`), because its assets are those of all profiles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.benchmark import BEYOND, Benchmark, Interpreted, belongs
+from orchestration.benchmarks.benchmark import BEYOND, Benchmark, Interpreted, Table, belongs
 from orchestration.benchmarks.real import MEASURED_ON, METHODS, REAL
 from orchestration.registry import BENCHMARKS, INTERPRETED, STUDIES, TABLES
 from orchestration.stage import Stage, Stages, in_order, needed
@@ -21,16 +26,12 @@ from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
 
 
-def _with_studies(own: Sequence[Benchmark], profile: str) -> Stages:
+@cache
+def _with_studies(names: tuple[str, ...], profile: str) -> Stages:
     """The stages of some benchmarks and of the profile's studies, with all stages that these need."""
-    tables = [
-        (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
-    ]
-    filled = [(table, of_it) for table, of_it in tables if of_it]
-    if profile == BEYOND:  # the rows below a table are the paper's profiles' to show
-        filled = [(replace(table, needs=(), beyond=(), note=""), of_it) for table, of_it in filled]
-    computed = [*_answered(own), *result_stages(own, filled)]
-    for benchmark in own:
+    benchmarks = [BENCHMARKS[name] for name in names]
+    computed = [*_answered(benchmarks), *result_stages(benchmarks, _tables(benchmarks, profile))]
+    for benchmark in benchmarks:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)
     for study in (study for study in STUDIES if belongs(study.profiles, profile)):
@@ -42,7 +43,17 @@ def _with_studies(own: Sequence[Benchmark], profile: str) -> Stages:
     there = {stage.name for stage in computed}
     lacking = {need for stage in computed for need in stage.needs} - there
     computed += (others[name] for name in needed(others, lacking) if name not in there)
-    return in_order([*computed, *describing_stages(own, computed)])
+    return in_order([*computed, *describing_stages(benchmarks, computed)])
+
+
+def _tables(benchmarks: Collection[Benchmark], profile: str) -> Iterator[tuple[Table, list[Benchmark]]]:
+    """Each table that some benchmarks fill, with these benchmarks."""
+    for table in TABLES.values():
+        members = [benchmark for benchmark in benchmarks if benchmark.table[0] == table]
+        # The rows below a table are the paper's, and so their profiles show them.
+        shown = replace(table, needs=(), beyond=(), note="") if profile == BEYOND else table
+        if members:
+            yield shown, members
 
 
 def _answered(benchmarks: Collection[Benchmark]) -> Iterator[Stage]:
@@ -54,8 +65,10 @@ def _answered(benchmarks: Collection[Benchmark]) -> Iterator[Stage]:
     yield from map(score_stage, benchmarks)
 
 
-def _on_official_files(benchmarks: list[Benchmark]) -> Stages:
+@cache
+def _on_official_files(names: tuple[str, ...]) -> Stages:
     """The stages of some benchmarks on official files, without studies."""
+    benchmarks = [BENCHMARKS[name] for name in names]
     computed = list(_answered(benchmarks))
     there = {stage.name for stage in computed}
     studied = (stage for study in STUDIES for stage in study_stages(study))
@@ -71,37 +84,31 @@ def _on_official_files(benchmarks: list[Benchmark]) -> Stages:
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
-@cache
-def _graph(names: tuple[str, ...], profile: str, real: bool) -> Stages:
-    benchmarks = [BENCHMARKS[name] for name in names]
-    return _on_official_files(benchmarks) if real else _with_studies(benchmarks, profile)
-
-
 def _names_in(profile: str) -> tuple[str, ...]:
     """The benchmarks of a profile."""
     return tuple(name for name, of in BENCHMARKS.items() if of.profile(profile) == profile)
 
 
-STAGES: Stages = _graph(_names_in(""), "", False)
-"""The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's."""
-BEYOND_STAGES: Stages = _graph(_names_in(BEYOND), BEYOND, False)
-"""The stages of the profile of the work beyond the paper; none if that is not installed."""
+# The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's.
+STAGES: Stages = _with_studies(_names_in(""), "")
+# The stages of the profile of the work beyond the paper; none if that is not installed.
+BEYOND_STAGES: Stages = _with_studies(_names_in(BEYOND), BEYOND)
 _ON_OFFICIAL_FILES = tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about)
+# The profiles that have a job, each with its stages.
 GRAPHS: Mapping[str, Stages] = {
     **dict.fromkeys(("sample", "full", "paper"), STAGES),
     BEYOND: BEYOND_STAGES,
-    "real": _graph(_ON_OFFICIAL_FILES, "real", True),
+    "real": _on_official_files(_ON_OFFICIAL_FILES),
 }
-"""The profiles that have a job, each with its stages."""
+# The stages of every profile, each as in its usual one (:func:`home_of`).
 EVERY: Stages = in_order({**GRAPHS["real"], **BEYOND_STAGES, **STAGES}.values())
-"""The stages of every profile, each as in its usual one (:func:`home_of`)."""
+# The stages that read other stages in a profile than in their usual one, by profile and name.
 ELSEWHERE: Stages = {
     f"{profile}/{name}": replace(stage, profile=profile)
     for profile, stages in GRAPHS.items()
     for name, stage in stages.items()
     if set(stage.needs) != set(EVERY[name].needs)
 }
-"""The stages that read other stages in a profile than in their usual one, by profile and name."""
 
 
 def home_of(stage: str) -> str:
@@ -117,12 +124,12 @@ def stages_in(workspace: Workspace) -> Stages:
     """The stages of the current profile. A profile of official files has the benchmarks whose files it names,
     and no studies; any other has the benchmarks and studies that belong to it.
     """
-    settings, real = workspace.settings, is_real(workspace)
+    settings = workspace.settings
     names = _names_in(settings.profile)
-    if not real:
-        return _graph(names, settings.profile, False)
+    if not is_real(workspace):
+        return _with_studies(names, settings.profile)
     read = {name for name in names if settings.data(BENCHMARKS[name].source.name).source == "real"}
-    return _graph(tuple(name for name in _ON_OFFICIAL_FILES if name in read), settings.profile, True)
+    return _on_official_files(tuple(name for name in _ON_OFFICIAL_FILES if name in read))
 
 
 def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:

@@ -13,7 +13,7 @@ from orchestration.experiments.experiment import take_needs
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.stage import Stage, Stages
-from orchestration.stages.standing import standing
+from orchestration.stages.decision import decide
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import clear_leftovers, replacing
 
@@ -38,21 +38,20 @@ def make(
         take_needs(stages, stage, workspace)
         metadata["experiment"] = workspace.experiment.name
     known = read_records(workspace).get(stage.name)
-    state = standing(stages, stage, workspace, known, force=force)
-    if state.why:
-        log(f"{stage.name}: {state.how or 'computed again'}: {state.why}")
-    if state.how:
-        made = state.made
-        metadata[state.how] = state.why
-    else:
+    verdict, made, why = decide(stages, stage, workspace, known, force=force)
+    if why:
+        log(f"{stage.name}: {'computed again' if verdict == 'run' else verdict}: {why}")
+    if verdict == "run":
         with logging_to(log), task_figures() as figures, ExitStack() as stack:
             fresh = [stack.enter_context(replacing(workspace.path(out))) for out in stage.outs]
             metadata |= stage.run(workspace, *fresh) | figures
         made = fingerprint(stages, stage, workspace)
         # The outs may differ from their pin if their inputs changed, or if they came out so twice.
-        explained = bool(state.why) or (known is not None and known.basis != made.basis)
+        explained = bool(why) or (known is not None and known.basis != made.basis)
         made = msgspec.structs.replace(made, explained=explained)
-    if state.how != "skipped":
+    else:
+        metadata[verdict] = why
+    if verdict != "skipped":
         keep_records(workspace, {stage.name: made})
     advance(stage.name, 1, 1)
     return made, metadata

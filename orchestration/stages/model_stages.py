@@ -15,9 +15,9 @@ from orchestration.benchmarks.own_files import AnswerCounts, write_rows
 from orchestration.models import asking, client, transcript
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from orchestration.workspace.requests import TRANSCRIPT, requests_of
 from substrate.base.files import write_json
-from substrate.baselines.parameters import MODEL_URL, Baseline
+from substrate.baselines.parameters import MODEL_URL
 
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:
@@ -50,7 +50,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
     """The recorded replies of a model: this run's, else the profile's."""
-    baseline: Baseline = getattr(SECTION.of(workspace.settings), model.name)
+    baseline = model.baseline(workspace.settings)
     if baseline.model is None:
         return {}
     own, pinned = (
@@ -66,7 +66,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     """Ask new questions if a server is set, and keep the transcript."""
     out.mkdir()
     settings = SECTION.of(workspace.settings)
-    baseline: Baseline = getattr(settings, model.name)
+    baseline = model.baseline(workspace.settings)
     if baseline.model is None:
         return {"not measured": f"baselines.{model.name}.model names no model"}
     replies = transcript_of(model, workspace)["replies"]
@@ -74,21 +74,16 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     server, requests = client.endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:
-        own = transcript.file_of(workspace.transcripts / model.name, baseline)
-        if replies.is_file() and replies != own:
-            own.parent.mkdir(parents=True, exist_ok=True)
-            for path in filter(Path.is_file, (replies, transcript.took_of(replies))):
-                shutil.copy(path, own.parent)
-        replies = own
+        replies = _own_copy(model, workspace, replies)
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
-        parts, _ = parts_of(model, workspace, pictures)
+        parts = requests_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset", unit="replies")
         requests = asking.record(parts, baseline, settings, server, replies, watch=watch)
     records = transcript.read_transcript(replies)
     if not records:
         lacks = "baselines.images names no folder of photographs" if blind else f"{MODEL_URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
-    parts, _ = parts_of(model, workspace, pictures_of(records))
+    parts = requests_of(model, workspace, pictures_of(records))
     try:
         used = asking.view(parts, baseline, records)
     except transcript.TranscriptError as error:
@@ -99,13 +94,23 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     return {"requests": len(used), "asked now": requests}
 
 
+def _own_copy(model: LanguageModel, workspace: Workspace, replies: Path) -> Path:
+    """Copy the profile's replies into an experiment, which adds to its own file; return that file."""
+    own = workspace.transcripts / model.name / replies.name
+    if replies.is_file() and replies != own:
+        own.parent.mkdir(parents=True, exist_ok=True)
+        for path in filter(Path.is_file, (replies, transcript.took_of(replies))):
+            shutil.copy(path, own.parent)
+    return own
+
+
 def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Make the rows of a transcript; none if there is no transcript."""
     records = transcript.read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         out.touch()
         return {"not measured": "no transcript"}
-    parts, baseline = parts_of(model, workspace, pictures_of(records))
+    parts, baseline = requests_of(model, workspace, pictures_of(records)), model.baseline(workspace.settings)
     watch = partial(advance, f"{model.name}/answers")
     counts = AnswerCounts()
     write_rows(asking.ask_parts(parts, transcript.Replay(records, baseline), watch=watch), out, counts)

@@ -74,12 +74,16 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
 def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
     """Make the stages of report and provenance; they describe the other stages and depend on their code."""
     named = in_order(stages)
+    # The report has a section for each of these kinds of stages; stages that none of them needs are left out.
     parts = ("tables/", "/scores", "/curves", "reliability/")
-    spoken_of = [name for name in named if any(part in name for part in parts)]
-    described = tuple(named[name] for name in needed(named, spoken_of))
+    reported = [name for name in named if any(part in name for part in parts)]
+    described = tuple(named[name] for name in needed(named, reported))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
-    calls = (*_said_by(benchmarks), *(call for study in STUDIES for call in (study.sections, study.figures)))
+    calls = (
+        *_describing(benchmarks),
+        *(call for study in STUDIES for call in (study.sections, study.figures)),
+    )
     yield Stage(
         "report/html",
         (REPORT,),
@@ -110,7 +114,7 @@ def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
     yield from (metric.measure for metric in benchmark.metrics.values())
 
 
-def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
+def _describing(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
     """The functions by which benchmarks describe their questions and answers."""
     for benchmark in benchmarks:
         yield from (benchmark.asked, *_counted_by(benchmark))

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from orchestration.spark.answers import answer_cases
+from orchestration.spark.answers import Condition, answer_cases
 from orchestration.spark.cases import cases_of
 from orchestration.stage import Stage
 from orchestration.studies import determinism
@@ -37,16 +37,16 @@ def study_stages(study: Study) -> Iterator[Stage]:
         )
 
 
-def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
-    """The number of cases that a part uses; ``None`` for all."""
+def first_cases(study: Study, part: Part, workspace: Workspace) -> int | None:
+    """The number of cases that a part asks, in their order; ``None`` for all."""
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
 def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw the figures of the rows."""
-    stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
+    stage, first = f"{study.name}/{part.name}", first_cases(study, part, workspace)
     rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
-    answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
+    answer_cases(workspace, part.base, stage, out, Condition(rows, first=first))
     metadata = {"rows": sum(totals(counted(out)).values())}
     return metadata | (study.draw(out, *figures) if study.draw else {})
 
@@ -80,8 +80,8 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
         for how, tasks in determinism.WAYS.items():
-            condition = {"split": determinism.SPLIT, "tasks": tasks, "first": first}
-            answer_cases(workspace, base, stage, out, **condition)
+            condition = Condition(split=determinism.SPLIT, tasks=tasks, first=first)
+            answer_cases(workspace, base, stage, out, condition)
             yield Repetition(how, len(out.read_bytes().splitlines()), sha256(out))
     cases = read_cases(workspace.storage, cases_of(workspace, base.source, stage))
     logs = workspace.logs(base.logger.name)

@@ -64,6 +64,7 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
     return [Variant(subset, value, (f"{subset}.{key}={value}",)) for value in values]
 
 
+# The rows of the tables, in order.
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
     *_of("counterfactual", "method", *METHODS),
@@ -72,18 +73,17 @@ VARIANTS = (
     *_of("predictive", "configuration", "A", "B", "C", "S"),
     Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),
 )
-"""The rows of the tables, in order."""
 
 
 class Curve(NamedTuple):
-    """Accuracy under Algorithm 3 as a parameter moves, for a few values of a second parameter.
+    """Accuracy under Algorithm 3 as a parameter moves, for a few values of a second, fixed parameter.
 
-    B and C differ only in the parameter that moves here, τ: the curves of C are B's too.
+    Configurations B and C differ only in τ, which moves here: the curves of C are B's too.
     """
 
     moving: str
     points: tuple[float, ...]
-    standing: str
+    fixed: str
     values: tuple[float, ...]
     x_label: str
     configuration: str = "C"
@@ -96,7 +96,7 @@ class Curve(NamedTuple):
 
     def variant(self, point: float, value: float) -> Variant:
         """The setting of a point on a curve."""
-        settings = (f"{self.moving}={point:g}", f"{self.standing}={value:g}")
+        settings = (f"{self.moving}={point:g}", f"{self.fixed}={value:g}")
         label = settings if self.configuration == "C" else (self.configuration, *settings)
         overrides = (f"configuration={self.configuration}", *settings)
         return Variant("predictive", ",".join(label), tuple(f"predictive.{setting}" for setting in overrides))
@@ -108,13 +108,13 @@ _OF_C = (
     Curve("tau", _TAUS, "horizon", (75, 300), "τ (scene units)"),
     Curve("horizon", _HORIZONS, "tau", (0.4, 1.7), "horizon (frames)"),
 )
+# The curves of the figures. CLEVRER's truth ends about 2 s after the video: 75 frames.
 CURVES = (*_OF_C, *(curve._replace(configuration="A") for curve in _OF_C))
-"""The curves of the figures. CLEVRER's truth ends about 2 s after the video: 75 frames."""
 
+# The settings of all curves; some belong to two curves.
 POINTS = tuple(
     curve.variant(point, value) for curve in CURVES for value in curve.values for point in curve.points
 )
-"""The settings of all curves; some belong to two curves."""
 
 
 def rows(
@@ -192,8 +192,10 @@ ABLATIONS = Explained(
 )
 
 
-def asked_of(variants: Iterable[Variant], case: Case) -> dict[str, int]:
-    """The number of a case's questions for each variant, by the variant's name."""
+def expected_rows(variants: Iterable[Variant], case: Case) -> dict[str, int]:
+    """The number of a case's rows under each variant, by the variant's name: a row per question of its
+    subset.
+    """
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
     counts = Counter(question.question_type for question in questions)
     return {variant.name: counts[variant.subset] for variant in variants}
@@ -208,7 +210,7 @@ def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
         for value in curve.values:
             of_point = {point: counts[curve.variant(point, value).name] for point in curve.points}
             points = [(point, count[True], count.total()) for point, count in of_point.items()]
-            series.append({"name": f"{curve.standing} {value:g}", "points": points})
+            series.append({"name": f"{curve.fixed} {value:g}", "points": points})
         about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
         drawn.append({**about, "series": series})
     write_json(out, drawn, indent=1)
@@ -224,7 +226,7 @@ STUDY = Study(
             about="Predictive accuracy per question as τ and the horizon move: the rows, and the counts a "
             "figure is drawn from.",
             rows=partial(rows, POINTS),
-            expected=partial(asked_of, POINTS),
+            expected=partial(expected_rows, POINTS),
             shown=("artifacts/{profile}/ablations/curves.json",),
         ),
     ),

@@ -17,17 +17,17 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
+# The benchmark whose answers are recomputed.
 BASE = CLEVRER
-"""The benchmark whose answers are recomputed."""
+# The number of scenes; all of their bytes are compared.
 SCENES = 20
-"""The number of scenes; all of their bytes are compared."""
 SPLIT = "determinism"
+# The input of an interpreter: parameters, and each scene's case with its log.
 Given = tuple[Parameters, list[tuple[Case, str]]]
-"""The input of an interpreter: parameters, and each scene's case with its log."""
+# The conditions: Spark with these numbers of partitions.
 WAYS = {"Spark, 4 partitions": 4, "Spark, 4 partitions, again": 4, "Spark, 7 partitions": 7}
-"""The conditions: Spark with these numbers of partitions."""
+# Further conditions: interpreters without Spark, with these hash seeds.
 SEEDS = ("1", "2")
-"""Further conditions: interpreters without Spark, with these hash seeds."""
 
 
 class Repetition(msgspec.Struct, frozen=True):

@@ -30,15 +30,16 @@ class Part(Declared):
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
             case if the part is seeded.
         calls: functions that ``rows`` calls through values of the study, such as a condition's change.
-        expected: from a case to its number of rows per subset; empty if none is promised.
+        expected: from a case to the number of rows that each subset should have; empty if there is no such
+            number.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
         keys: keys of `params.yaml` that ``rows`` reads in addition to the benchmark's.
         first: the study's parameter with the number of cases to ask; empty for all cases.
-        free: subsets that need some rows, but no exact number, if any are expected; ``None`` if no number of
-            any subset is promised.
-        pairs: each setting with each of its conditions, in the order of a table; empty for the pairs that
-            rows name.
+        free: subsets for which ``expected`` says only whether there should be rows, not how many; ``None`` if
+            it says neither for any subset.
+        pairs: each setting with each of its conditions, in the order of a table; if empty, the table has the
+            pairs that occur in the rows.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Part(Declared):
     def wanted(self, cases: Iterable[Case]) -> Counter[str]:
         """The number of rows that some cases should have, by subset.
 
-        If all subsets are free, it reads cases until each subset has a row.
+        If all subsets are free, only the presence of rows counts: it reads cases until each subset has one.
         """
         counts: Counter[str] = Counter()
         for case in cases:

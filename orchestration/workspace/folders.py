@@ -9,25 +9,31 @@ from pathlib import Path
 
 from orchestration.base.project_lock import project_name
 from orchestration.settings import Settings
+from orchestration.workspace.log_table import LogTable
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import Logs
 
+# The name of a benchmark's file of answers.
 ANSWERS = "answers.jsonl"
-"""The name of a benchmark's file of answers."""
+# The folder of a project's experiments, and of their tables in the storage.
 EXPERIMENTS = "experiments"
-"""The folder of a project's experiments, and of their tables in the storage."""
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A project folder with a profile's settings."""
+    """A project folder with a profile's settings, and the places of all files of the profile.
+
+    Attributes:
+        root: the project folder.
+        settings: the settings, which name the profile.
+        scratch: a folder that holds ``artifacts/`` and the tables instead of the project, for a
+            recomputation.
+        experiment: the folder that holds an experiment's data and artifacts; it has the experiment's name.
+    """
 
     root: Path
     settings: Settings
     scratch: Path | None = None
-    """A folder that holds ``artifacts/`` and the tables instead of the project, for a recomputation."""
     experiment: Path | None = None
-    """The folder that holds an experiment's data and artifacts; it has the experiment's name."""
 
     def path(self, template: str) -> Path:
         """A stage's path, with ``{profile}`` replaced by the profile's name."""
@@ -93,7 +99,7 @@ class Workspace:
         """The path of an artifact in the form that stages use."""
         return f"artifacts/{self.settings.profile}/{artifact.relative_to(self.artifacts).as_posix()}"
 
-    def logs(self, benchmark: str) -> Logs:
+    def logs(self, benchmark: str) -> LogTable:
         """The logs of a benchmark in the profile."""
         index = self.artifacts / benchmark / "logs" / "index.jsonl"
-        return Logs(self.storage, tuple(f"{shelf}/logs/{benchmark}" for shelf in self.shelves), index)
+        return LogTable(self.storage, tuple(f"{shelf}/logs/{benchmark}" for shelf in self.shelves), index)

@@ -12,12 +12,12 @@ from orchestration.scoring.published import Kind
 from orchestration.workspace.folders import Workspace
 
 T = TypeVar("T")
+# The file, in a dataset copied from a user's files, that lists these files.
 NAMED = "named.json"
-"""The file, in a dataset copied from a user's files, that lists these files."""
 
 
+# The file, in a dataset made of official files, that lists these files.
 OFFICIAL = "official.json"
-"""The file, in a dataset made of official files, that lists these files."""
 
 
 class NamedFile(msgspec.Struct, frozen=True):

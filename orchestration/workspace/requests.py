@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestration.benchmarks.baselines import SECTION, Inputs, LanguageModel, Pictures, pictures_of
+from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_of
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Exchange, Replay, read_transcript
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
-from substrate.baselines.parameters import Baseline
 from substrate.domains.rows import Row
 
+# The file name of a profile's copy, in its dataset's folder.
 TRANSCRIPT = "transcript.jsonl"
-"""The file name of a profile's copy, in its dataset's folder."""
 
 
-def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
-    """The requests to a model, and their settings."""
-    baseline: Baseline = getattr(SECTION.of(workspace.settings), model.name)
+def requests_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> list[Part]:
+    """The requests to a model, in parts."""
     cases = model.source.cases(files_of(workspace, model.source), None, True).each
     logs = workspace.logs(model.asks.logger.name)
-    split = split_of(workspace, model.source)
-    return model.parts(Inputs(cases, logs.read, split, pictures), baseline), baseline
+    inputs = Inputs(cases, logs.read, split_of(workspace, model.source), pictures)
+    return model.parts(inputs, model.baseline(workspace.settings))
 
 
 def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, list[Exchange]]]:
@@ -30,9 +28,8 @@ def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[
     records = read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         return
-    parts, baseline = parts_of(model, workspace, pictures_of(records))
-    for part in parts:
-        replay = Replay(records, baseline)
+    for part in requests_of(model, workspace, pictures_of(records)):
+        replay = Replay(records, model.baseline(workspace.settings))
         rows = part(replay)
         exchanges = [records[name] for name in replay.asked]
         # If requests and rows are equal in number, they correspond in order; else each row gets all requests.

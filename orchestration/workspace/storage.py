@@ -26,16 +26,16 @@ import pyarrow.parquet as pq
 from substrate.base.errors import ParameterError
 from substrate.base.files import naming
 
+# The schemes of URIs, besides ``file``, for which pyarrow may have a client.
 _SCHEMES = ("s3", "s3a", "gs", "abfs", "abfss", "hdfs")
-"""The schemes of URIs, besides ``file``, for which pyarrow may have a client."""
+# The number of attempts at a busy object storage, with growing waits between them.
 _ATTEMPTS = 8
-"""The number of attempts at a busy object storage, with growing waits between them."""
+# The types of columns.
 INT, TEXT, BYTES = pa.int64(), pa.string(), pa.binary()
-"""The types of columns."""
+# A row of a table, by column.
 TableRow = dict[str, Any]
-"""A row of a table, by column."""
+# The number of rows of a row group, which a worker reads at a time.
 ROWS_AT_ONCE = 16
-"""The number of rows of a row group, which a worker reads at a time."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tables of cases and of event logs: Parquet shards in the storage.
+"""Sharded tables in the storage, and the table of a source's cases; :mod:`.log_table` has that of its logs.
 
 A table is never pinned: it can be rebuilt from pinned files, and its bytes depend on the versions of
 libraries. Sums identify the tables written here. Workers write a table one shard at a time; the driver writes
@@ -9,10 +9,8 @@ continues with the next shard.
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,46 +19,30 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.workspace.storage import BYTES, INT, TEXT, Storage, TableRow
-from substrate.base.errors import ParameterError
-from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
-from substrate.log.event_log import EventLog
 
+# A row per case: its position, its scene as JSON, and its parts.
 CASES = pa.schema(
     {"number": INT, "scene": TEXT, "source": TEXT, "kind": TEXT, "record": BYTES, "questions": BYTES}
 )
-"""A row per case: its position, its scene as JSON, and its parts."""
-LOGS = pa.schema(
-    {"number": INT, "place": INT, "name": TEXT, "digest": TEXT}
-    | {"deltas": INT, "source": TEXT, "patch": TEXT}
-)
-"""A row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
-
-
-class LogEntry(msgspec.Struct, frozen=True):
-    """A line of an index of logs: a log's name in its benchmark, its digest, its length and its source."""
-
-    name: str
-    log: str
-    deltas: int
-    source: str
-
-
-_entries = msgspec.json.Decoder(LogEntry)
 
 
 class ShardedTable(msgspec.Struct, frozen=True):
-    """The manifest of a complete table: its folder, and the rows and the hash of each shard."""
+    """The manifest of a complete table.
+
+    Attributes:
+        folder: the table's folder.
+        shard_rows: the number of rows of each shard.
+        sums: SHA-256 of each shard's file, as it was written here.
+        seal: a hash of the other fields, which reveals a damaged manifest.
+        shard_cases: in a table of logs, the number of cases that each shard was computed from.
+    """
 
     folder: str
     shard_rows: list[int] = msgspec.field(name="shards")
-    """The number of rows of each shard."""
     sums: list[str]
-    """SHA-256 of each shard's file, as it was written here."""
     seal: str
-    """A hash of the other fields, which reveals a damaged manifest."""
     shard_cases: list[int] = msgspec.field(default_factory=list, name="cases")
-    """In a table of logs, the number of cases that each shard was computed from."""
 
     @property
     def rows(self) -> int:
@@ -98,7 +80,7 @@ def sealed_files(storage: Storage, folder: str, count: int) -> ShardedTable:
 
 
 def table_in(storage: Storage, folder: str, *parts: str) -> ShardedTable | None:
-    """Read the manifest of a table in a folder; ``None`` if it is missing, damaged, or of another one."""
+    """Read a table's manifest in a folder; ``None`` if it is missing or damaged, or names another folder."""
     known = _manifest(storage.read_record(folder, *parts))
     inside, _, name = known.folder.rpartition("/") if known else ("", "", "")
     return known if inside == folder and name not in ("", ".", "..") else None
@@ -189,88 +171,3 @@ def read_cases(storage: Storage, table: ShardedTable) -> Iterator[Case]:
     """Yield the cases of a table in order."""
     for number in range(len(table.shard_rows)):
         yield from map(case_of, storage.rows(table.folder, shard_name(number)))
-
-
-def logged_cases(
-    storage: Storage, cases: ShardedTable, logs: ShardedTable, cuts: Sequence[int], place: int
-) -> Iterator[TableRow]:
-    """Yield the cases of a task in order, each with its logs; both tables are read a row group at a time.
-
-    The tables may be cut differently: a table of logs stays when the number of partitions changes.
-    """
-    wanted = range(cuts[place], cuts[place + 1])
-    of_cases = groupby(_between(storage, logs.folder, logs.shard_cases, wanted), lambda row: row["number"])
-    number, rows = next(of_cases, (None, iter(())))
-    for case in _between(storage, cases.folder, cases.shard_rows, wanted):
-        has_logs = number == case["number"]
-        yield case | {"logs": list(rows) if has_logs else []}
-        if has_logs:
-            number, rows = next(of_cases, (None, iter(())))
-
-
-def _between(storage: Storage, folder: str, counts: Iterable[int], wanted: range) -> Iterator[TableRow]:
-    """Yield a table's rows for the wanted cases, given the number of cases of each shard."""
-    begin = 0
-    for shard, count in enumerate(counts):
-        if begin < wanted.stop and wanted.start < begin + count:
-            rows = storage.rows(folder, shard_name(shard))
-            yield from (row for row in rows if row["number"] in wanted)
-        begin += count
-
-
-def read_index(path: Path) -> Iterator[LogEntry]:
-    """Yield the entries of an index of logs, in the order of their table, one at a time in memory."""
-    with path.open("rb") as file:
-        yield from map(_entries.decode, file)
-
-
-def index_key(path: Path) -> str:
-    """Return the name of the manifest that belongs to an index of logs."""
-    return f"{sha256(path).rpartition(':')[2][:16]}.json"
-
-
-@dataclass(frozen=True)
-class Logs:
-    """A benchmark's event logs: the table, and the pinned index.
-
-    Args:
-        storage: the storage of the table.
-        folders: the folders for tables of this benchmark's logs; the first is written.
-        index: the index's file.
-    """
-
-    storage: Storage
-    folders: tuple[str, ...]
-    index: Path
-
-    @property
-    def table(self) -> ShardedTable | None:
-        """Return the table that belongs to the index; ``None`` if it does not exist."""
-        if not self.index.is_file():
-            return None
-        key = index_key(self.index)
-        return next(filter(None, (table_in(self.storage, folder, key) for folder in self.folders)), None)
-
-    def patch(self, name: str) -> str:
-        """Read the RDF Patch of a log.
-
-        Raises:
-            ParameterError: the log or the table does not exist.
-        """
-        table, where = self.table, (self.index,)
-        if table is None:
-            hint = "`substrate reproduce` makes them"
-            raise ParameterError(f"no log named {name}: the logs are not there", where=where, hint=hint)
-        ends = list(accumulate(table.shard_rows))
-        for place, entry in enumerate(read_index(self.index)):
-            if entry.name == name:
-                shard, of_name = shard_name(bisect(ends, place)), [("name", "==", name)]
-                rows = self.storage.read(table.folder, shard, columns=["patch"], filters=of_name)
-                if rows.num_rows:
-                    return rows["patch"][0].as_py()
-        hint = "The index names every log that is there"
-        raise ParameterError(f"no log is named {name}", where=where, hint=hint)
-
-    def read(self, name: str) -> EventLog:
-        """Read a log by its name; raises errors as :meth:`patch`."""
-        return EventLog.from_patch(self.patch(name))

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from orchestration.benchmarks import babi, clevrer, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
 from orchestration.code import Declared
-from orchestration.studies.ablations import VARIANTS, asked_of, variant_rows
+from orchestration.studies.ablations import VARIANTS, expected_rows, variant_rows
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
@@ -290,7 +290,7 @@ ROBUSTNESS = Study(
             clevrer.CLEVRER,
             _SETTINGS,
             _varied,
-            lambda case: {} if case.kind else asked_of(_VARIANTS, case),
+            lambda case: {} if case.kind else expected_rows(_VARIANTS, case),
             *_missed(
                 _film, "collisions", clevrer_inexact.without_collisions, *_CAUSAL, shares=(0.02, *_SHARES)
             ),

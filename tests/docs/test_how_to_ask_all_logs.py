@@ -13,7 +13,7 @@ import pytest
 from runnable_pages import Page
 
 from orchestration.project import open_workspace
-from orchestration.workspace.tables import read_index
+from orchestration.workspace.log_table import read_index
 from substrate.log.event_log import Op
 
 CARRIES = "urn:substrate:babi:carries"

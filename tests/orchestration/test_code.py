@@ -47,23 +47,23 @@ from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
 HOUSE = tuple(f"{ROOT / name}/" for name in PACKAGES)
+# The package that decides which code counts; it does not count itself.
 COUNTING = f"{ROOT / 'orchestration/code'}/"
-"""The package that decides which code counts; it does not count itself."""
 TBOXES = f"{ROOT / 'tboxes'}/"
+# The stages that show results, and one of each kind of stage that counts scores.
 SHOWN = [
     name
     for name in STAGES
     if name.startswith(("tables/", "report/", "provenance/"))
     or name in {"clevrer/scores", "twin/scores", "controlled/scores", "twin/comparisons"}
 ]
-"""The stages that show results, and one of each kind of stage that counts scores."""
 PARTS = parts_of(STUDIES)
+# The other stages with functions, but those of scores: they call workers or a language model.
 WORKED = [
     name
     for name, stage in STAGES.items()
     if stage.functions and name not in SHOWN and not name.endswith("/scores")
 ]
-"""The other stages with functions, but those of scores: they call workers or a language model."""
 
 _opened: set[str] | None = None
 
@@ -221,6 +221,7 @@ class Project:
         return lines
 
 
+# Questions that people might ask about any scene.
 ASKED = {
     "questions": [
         {
@@ -240,7 +241,6 @@ ASKED = {
         )
     ]
 }
-"""Questions that people might ask about any scene."""
 
 
 def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
@@ -397,6 +397,7 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     assert recorded(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
 
 
+# A small tree of packages; each test adds the module whose code is asked for.
 TOY = {
     "substrate/__init__.py": "",
     "substrate/one.py": "ONE = 1",
@@ -409,7 +410,6 @@ TOY = {
     "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
     "orchestration/__init__.py": "",
 }
-"""A small tree of packages; each test adds the module whose code is asked for."""
 
 
 MODULE = "from orchestration.code import code_of; from orchestration import module as m"
@@ -435,6 +435,7 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
     return files
 
 
+# The parts that a function uses: its module's text, and the other files of its code.
 CASES = {
     "an import that only another function uses": (
         "from substrate import three\nfrom substrate.four import FOUR\ndef other(): return FOUR\n"
@@ -478,7 +479,6 @@ CASES = {
         ["orchestration/declared.py"],
     ),
 }
-"""The parts that a function uses: its module's text, and the other files of its code."""
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from orchestration.project import open_workspace
-from orchestration.workspace.tables import LOGS, LogEntry, index_key, sealed, shard_name
+from orchestration.workspace.log_table import LOGS, LogEntry, index_key
+from orchestration.workspace.tables import sealed, shard_name
 from substrate.generators.layout import QUESTIONS
 from substrate.log.event_log import EventLog
 

@@ -13,6 +13,7 @@ import yaml
 
 from orchestration.dagster.checks import SAMPLE, checks_of
 from orchestration.dagster.keys import asset_key
+from orchestration.dagster.pin_checks import ERROR, WARN, stops_run
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
 from orchestration.ledger.pinned import measure, write_pins
@@ -24,8 +25,6 @@ from orchestration.stages.graph import EVERY, STAGES
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog
-
-ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 
 def declared(asset: str, name: str) -> dg.AssetChecksDefinition:
@@ -189,3 +188,8 @@ def test_every_measured_number_is_in_one_file(make_project: Callable[..., Path])
     assert first == "clevrer/descriptive/per_question,1000,500,0.5,0.46907,0.53093"
     # All but `first`, and the number that has no questions and so no accuracy.
     assert len(others) == sum(len(BENCHMARKS[name].numbers) for name in usual) - 2
+
+
+def test_a_ci_that_is_set_to_false_stops_no_run_for_a_drifted_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "false")
+    assert not stops_run(STAGES["clevrer/answers"])

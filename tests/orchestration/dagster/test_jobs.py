@@ -18,8 +18,9 @@ from projects import ROOT, link_code
 from orchestration.dagster import assets, jobs
 from orchestration.dagster.form import form_resource
 from orchestration.dagster.previews import preview
-from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource
+from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
+from orchestration.dagster.run_tags import SETTINGS_TAG
 from orchestration.definitions import build_definitions, defs
 from orchestration.ledger import dvc
 from orchestration.ledger.differences import Difference

@@ -10,7 +10,7 @@ import pytest
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.spark.all_logs import ask_deltas, ask_each
-from orchestration.workspace.tables import read_index
+from orchestration.workspace.log_table import read_index
 from substrate import TBox, ancestors
 from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError

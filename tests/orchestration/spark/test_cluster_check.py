@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 from spark_cluster import free_port
 
 from orchestration.settings import Spark
-from orchestration.spark.session import endpoints, require_endpoint, spark_session
+from orchestration.spark.endpoint import endpoints, require_endpoint
+from orchestration.spark.session import spark_session
 from substrate.base.errors import SubstrateError
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
-from orchestration.spark.session import code_archive
+from orchestration.spark.shipped_code import code_archive
 
 ROOT = Path(__file__).resolve().parents[3]
 SPARKS_OWN = Path(pyspark.__path__[0]) / "python" / "lib"
