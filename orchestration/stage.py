@@ -33,7 +33,7 @@ class Stage(Declared):
         kinds: the tools that it runs on, for the UI.
         pinned_by: DVC's file that lists its outs, which git pins: ``data.dvc`` for input data, ``dvc.yaml``
             for results; ``nothing`` for outs that describe a run, since any change of the code changes them.
-        asks: true if it asks a server when one is set, so that its outs may grow.
+        asks_server: true if it asks a server when one is set, so that its outs may grow.
         shown: the outs that other stages read; empty for all outs.
         outside: the files outside the project that it reads; their bytes count as inputs.
         profile: the profile that it belongs to, if it has other needs there than in its usual profile.
@@ -49,7 +49,7 @@ class Stage(Declared):
     describes: tuple[Stage, ...] = ()
     kinds: tuple[str, ...] = ()
     pinned_by: str = "dvc.yaml"
-    asks: bool = False
+    asks_server: bool = False
     shown: tuple[str, ...] = ()
     outside: Callable[[Any], Mapping[str, Path]] | None = None
     profile: str = ""
@@ -64,7 +64,7 @@ class Stage(Declared):
     @property
     def always(self) -> bool:
         """True if it must run even if no input changed: a server may answer more."""
-        return self.asks and bool(os.environ.get(MODEL_URL))
+        return self.asks_server and bool(os.environ.get(MODEL_URL))
 
     @property
     def calls(self) -> tuple[Callable[..., Any], ...]:

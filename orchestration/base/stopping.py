@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 from substrate.base.files import drop_scratch
-from substrate.cli.console import ENDING, SIGNALED, STOPPED
+from substrate.cli.stopping import ENDING, SIGNALED, STOPPED
 
 SIGNALS = (signal.SIGINT, *ENDING)
 # The seconds for Spark's processes to end by themselves, in which they delete their files.

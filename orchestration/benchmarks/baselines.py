@@ -23,7 +23,7 @@ from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
-from substrate.baselines.model import Image, Model, ReplyError, row, spread
+from substrate.baselines.model import Image, Model, ReplyError, row_of, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
 from substrate.domains.gqa.format import Question as ImageQuestion
@@ -64,13 +64,13 @@ class LanguageModel(Benchmark):
     """A benchmark that a language model answers.
 
     Attributes:
-        asks: the benchmark whose cases the model is asked about; its own data are a transcript.
+        base: the benchmark whose questions the model answers; its own data are a transcript.
         parts: from the inputs and the settings to the parts to ask.
         reads_logs: whether the parts read that benchmark's logs.
         sees: whether the parts show photographs.
     """
 
-    asks: Interpreted
+    base: Interpreted
     parts: Callable[[Inputs, Baseline], list[Part]]
     by_model: ClassVar[bool] = True
     reads_logs: bool = False
@@ -132,7 +132,7 @@ def _controlled(
     log = inputs.log(f"{scene:05d}")
     answer = predict(model, log, question.question)
     common = {"benchmark": name, "split": inputs.split, "subset": "descriptive", "scene": scene}
-    return [row(answer, question.answer, question=number, log=log.digest, **common)]
+    return [row_of(answer, question.answer, question=number, log=log.digest, **common)]
 
 
 def _of_image(case: Case) -> Iterable[tuple[str, ImageQuestion]]:
@@ -145,7 +145,7 @@ def _vision(inputs: Inputs, image: str, number: str, question: ImageQuestion, mo
     answer = photographs.vision(model, picture, question.question)
     common = {"benchmark": "gqa_vision", "split": inputs.split, "subset": "photograph"}
     common |= {"scene": image, "question": number, "log": f"sha256:{picture.sha256}"}
-    return [row(answer, question.answer, **common)]
+    return [row_of(answer, question.answer, **common)]
 
 
 def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
@@ -156,7 +156,7 @@ def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion,
     try:
         graph = photographs.extract(model, picture)
     except ReplyError as error:
-        return [row(error, question.answer, log=f"sha256:{picture.sha256}", **common)]
+        return [row_of(error, question.answer, log=f"sha256:{picture.sha256}", **common)]
     scene = Scene.of(image, graph)
     return answer_scene(scene, {number: question}, inputs.split, resolve="name", benchmark="gqa_extractor")
 
@@ -198,7 +198,7 @@ def pictures_of(records: Records) -> Pictures:
 
 
 def _model(
-    name: str, title: str, counts: str, asks: Interpreted, place: int, table: Table = TRANSFER, **own: Any
+    name: str, title: str, counts: str, base: Interpreted, place: int, table: Table = TRANSFER, **own: Any
 ) -> LanguageModel:
     about = {
         "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
@@ -207,7 +207,7 @@ def _model(
         "measured.",
         "scores": f"Accuracy of {counts}.",
     }
-    own |= {"about": about, "asks": asks, "source": asks.source, "table": (table, place)}
+    own |= {"about": about, "base": base, "source": base.source, "table": (table, place)}
     return LanguageModel(name=name, title=title, **own)
 
 
@@ -222,10 +222,10 @@ def of_twin(
 
 
 def _of_questions(
-    name: str, title: str, what: str, asks: Interpreted, place: int, subset: str, *parts: Any, **own: Any
+    name: str, title: str, what: str, base: Interpreted, place: int, subset: str, *parts: Any, **own: Any
 ) -> LanguageModel:
     own |= {"numbers": (f"{name}/{subset}/accuracy",), "parts": partial(question_parts, *parts)}
-    return _model(name, title, f"{what}, with Wilson's interval", asks, place, **own)
+    return _model(name, title, f"{what}, with Wilson's interval", base, place, **own)
 
 
 def of_logs(

@@ -288,7 +288,7 @@ class Interpreted(Benchmark):
         logger: the logger that its answers are computed from.
         rows: from a case, its logs, the parameters and the split to the rows.
         parameters: the section that ``rows`` takes.
-        asks: tells whether a case is asked.
+        is_asked: tells whether a case is asked about; by default a case with questions is.
         wordings: from a case to the text of its questions.
         possible: from a case, a number of logs, the parameters and the split to rows from at most this many
             possible logs, by the probabilities of the record's events.
@@ -299,7 +299,7 @@ class Interpreted(Benchmark):
     logger: Logger
     rows: Callable[[Case, Logs, Any, str], Iterable[Row]]
     parameters: Section = NO_SECTION
-    asks: Callable[[Case], bool] = lambda case: bool(case.questions)
+    is_asked: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     possible: Callable[[Case, int, Any, str], Iterable[Row]] | None = None
     submission: Callable[[Iterable[Row]], Any] | None = None

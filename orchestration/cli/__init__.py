@@ -1,1 +1,15 @@
-"""The commands, a module for each group; no other room imports them."""
+"""The commands of the platform; no other room imports them.
+
+Begin with :mod:`.main`: it makes the command, adds the library's groups, and has the short commands. It takes
+the others from their modules. The function of a command has its options and prints its result; the work is in
+other rooms, which the command imports when it runs, so that `substrate --help` stays fast.
+
+    console       for all commands: options, the files that a user names, the events of a run
+    results       `reproduce`, `materialize`, `verify`, `accept`
+    reproduce     the work of `reproduce`, from the check for changes to the remembered outcome
+    tables        a table of results on a terminal, for `reproduce --tables`
+    trace         the work of `trace`, with the outlines of trace.txt.j2
+    claims        `claims`, also used by `trace` with a claim's name
+    data          the group `answer`
+    experiment    the group `experiment`
+"""

@@ -34,8 +34,8 @@ def claims(
 
     every = verdicts_here(open_workspace(profile))
     if name is not None:
-        of = named(every, name)
-        give(of, lines(of), json=json)
+        claim = named(every, name)
+        give(claim, lines(claim), json=json)
     else:
         give(every, listed(every), json=json, closing=counts_in_words(every))
 
@@ -50,7 +50,7 @@ def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
 
     from substrate.base.errors import ParameterError
 
-    known = {of.name: of for of in every}
+    known = {claim.name: claim for claim in every}
     if name not in known:
         near = get_close_matches(name, known)
         hint = f"Perhaps {', '.join(near)}" if near else "`substrate claims` lists them"
@@ -64,26 +64,25 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     from orchestration.rendering.tables import drawn, wrapped
     from orchestration.scoring.claims import OPEN, VERDICTS
 
-    order = [*VERDICTS]
-    every = sorted(every, key=lambda of: order.index(of.verdict))
+    every = sorted(every, key=lambda claim: [*VERDICTS].index(claim.verdict))
     rows: list[list[str]] = []
-    for of in every:
-        here = of.measured + (f" ({of.direction})" if of.direction else "")
-        rows.append([*map(wrapped, (of.verdict, of.name, of.paper, here), _CELLS)])
+    for claim in every:
+        here = claim.measured + (f" ({claim.direction})" if claim.direction else "")
+        rows.append([*map(wrapped, (claim.verdict, claim.name, claim.paper, here), _CELLS)])
     yield from drawn(("verdict", "claim", "paper", "here"), rows, "simple", words=True).split("\n")
     yield "\nNot established, and why:"
     reasons: dict[str, list[str]] = {}
-    for of in every:
-        if of.verdict in OPEN:
-            reasons.setdefault(of.why, []).append(of.name)
+    for claim in every:
+        if claim.verdict in OPEN:
+            reasons.setdefault(claim.why, []).append(claim.name)
     for why, names in reasons.items():
         yield from wrap(f"{', '.join(names)}: {why}", _WIDTH, subsequent_indent=_INDENT)
     yield f"\nThe paper's {len(every)} claims: {counts_in_words(every)}."
 
 
-def lines(of: ClaimVerdict) -> Iterator[str]:
+def lines(claim: ClaimVerdict) -> Iterator[str]:
     """Yield everything about a claim."""
     from orchestration.base.templates import text_template
 
-    for line in text_template(__file__, "claim.txt.j2").render(of=of).splitlines():
+    for line in text_template(__file__, "claim.txt.j2").render(claim=claim).splitlines():
         yield from wrap(line, _WIDTH, subsequent_indent=_INDENT)

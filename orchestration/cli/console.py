@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from substrate.cli.console import note, option, shaped
 from substrate.cli.notices import Voice, descriptor
@@ -19,6 +19,7 @@ SetOption = Annotated[
     list[str], option("--set", "Override a key of params.yaml; may be repeated.", metavar="KEY=VALUE")
 ]
 NOTHING_SET: list[str] = []
+_T = TypeVar("_T")
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
@@ -31,6 +32,19 @@ INPUTS = {
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
 """The roles of a benchmark's files, with the help text of each option."""
+
+
+def chosen(by_name: Mapping[str, _T], name: str, refusal: str, where: str) -> _T:
+    """Find what a user named.
+
+    Raises:
+        ParameterError: nothing has this name; the hint lists all names.
+    """
+    from substrate.base.errors import ParameterError  # `--help` loads nothing of the library
+
+    if name not in by_name:
+        raise ParameterError(refusal, where=(where,), hint=f"Choose one of {', '.join(by_name)}")
+    return by_name[name]
 
 
 def file_option(name: str) -> Any:
@@ -48,7 +62,7 @@ def given_files(files: Mapping[str, Path | None]) -> dict[str, Path]:
     Raises:
         ParameterError: a file is missing; the error names the option and the path.
     """
-    from substrate.base.errors import ParameterError  # `--help` loads nothing of the library
+    from substrate.base.errors import ParameterError
 
     given = {name: path for name, path in files.items() if path is not None}
     for name, path in given.items():
@@ -67,25 +81,25 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Send the events of a run of some stages.
+def reporting(names: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Report the events of a run of some stages.
 
-    Yields, for each ended stage, how it came to its outs: ``computed`` or ``reused``.
+    Yields a mapping that grows: for each ended stage, ``computed`` or ``reused``.
     """
     from orchestration.base.progress import Listener, heard_by, ignore
     from substrate.cli.events import speaking
 
-    how: dict[str, str] = {}
-    with speaking("run") as told:
+    made: dict[str, str] = {}
+    with speaking("run") as stream:
 
-        def end(stage: str, made: str, rows: int | None) -> None:
-            if stage not in how:  # a retried stage may end twice
-                how[stage] = made
-                told.end(stage, made, rows)
+        def end(stage: str, how: str, rows: int | None) -> None:
+            if stage not in made:  # a retried stage may end twice
+                made[stage] = how
+                stream.end(stage, how, rows)
 
-        told.plan(len(names), "stage" if len(names) == 1 else "stages")
-        with heard_by(Listener(told.advance, end, say=note if Voice.verbose else ignore)):
-            yield how
+        stream.plan(len(names), "stage" if len(names) == 1 else "stages")
+        with heard_by(Listener(stream.advance, end, say=note if Voice.verbose else ignore)):
+            yield made
 
 
 def running() -> AbstractContextManager[None]:

@@ -67,10 +67,10 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         require_other(out_, named.values())
         if submission:
             require_other(submission, [*named.values(), out_])
-        with speaking("answer") as told:
-            advance = partial(told.advance, benchmark.name, unit="scenes")
+        with speaking("answer") as stream:
+            advance = partial(stream.advance, benchmark.name, unit="scenes")
             counts = answer_files(benchmark, named, parameters, out_, advance, worlds, submission)
-            told.end(benchmark.name, "computed", counts.rows)
+            stream.end(benchmark.name, "computed", counts.rows)
         if counts.errors:
             file = named.get("questions") or next(iter(named.values()))
             first = f"{counts.errors}, the first of them: {file}: {counts.first_error}"

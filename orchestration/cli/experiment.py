@@ -24,10 +24,7 @@ def list_(json: JsonOption = False) -> None:
     """Every experiment: its name, its profile, and what it changes."""
     root = find_root()
     experiments = [read_experiment(root, name) for name in experiment_names(root)]
-    lines = [
-        f"{experiment.name}  (profile {experiment.parent.profile}; {', '.join(experiment.changes)})"
-        for experiment in experiments
-    ]
+    lines = [f"{e.name}  (profile {e.parent.profile}; {', '.join(e.changes)})" for e in experiments]
     give(experiments, lines, json=json)
     if not experiments:
         note("There is no experiment; `substrate reproduce --set KEY=VALUE` makes one.")

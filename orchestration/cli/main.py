@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
 from orchestration.cli.claims import claims
-from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, given_files, with_files
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, chosen, given_files, with_files
 from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
@@ -99,8 +99,7 @@ def cluster_check(
         if part.hint:
             lines.append(f"       {part.hint}")
     give([part._asdict() for part in parts], lines, json=json)
-    if not all(part.fits for part in parts):
-        raise typer.Exit(1)
+    raise typer.Exit(0 if all(part.fits for part in parts) else 1)
 
 
 @app.command("fetch")
@@ -125,12 +124,12 @@ def fetch_files(
     pins, folder = root / "pins" / "downloads.json", root / "downloads" / benchmark
     names = [official.name for official in wanted(benchmark, official_sources())]
     fetched: list[Fetched] = []
-    with speaking("fetch") as told:
-        told.plan(len(names), "files")
+    with speaking("fetch") as stream:
+        stream.plan(len(names), "files")
         for name in names:
-            progress = partial(told.advance, unit="bytes")
+            progress = partial(stream.advance, unit="bytes")
             fetched += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
-            told.end(name, fetched[-1].status)
+            stream.end(name, fetched[-1].status)
         if benchmark == "real":  # the stage of a benchmark unpacks its own files
             unpack(benchmark, folder, folder)
     give(fetched, map(str, fetched), json=json, closing=f"{len(fetched)} files in {folder}")
@@ -225,12 +224,9 @@ def logs(
     from orchestration.project import open_workspace
     from orchestration.registry import INTERPRETED
     from orchestration.spark.all_logs import ask_deltas, ask_each
-    from substrate.base.errors import ParameterError
     from substrate.base.limits import LIMITS
 
-    if (benchmark := INTERPRETED.get(name)) is None:
-        hint = f"Choose one of {', '.join(INTERPRETED)}"
-        raise ParameterError(f"no logs of {name!r}", where=("NAME",), hint=hint)
+    benchmark = chosen(INTERPRETED, name, f"no logs of {name!r}", "NAME")
     workspace = open_workspace(profile, tuple(set_))
     timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
     if sparql is not None:
@@ -256,11 +252,9 @@ def bench(
     The same run measures the peer, or a lower bound.
     """
     from benchmarks.speed.benches import BENCHES, run
-    from substrate.base.errors import ParameterError
 
-    if name is not None and name not in BENCHES:
-        hint = f"Choose one of {', '.join(BENCHES)}"
-        raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
+    if name is not None:
+        chosen(BENCHES, name, f"no benchmark {name!r}", "NAME")
     for figure in run([name] if name else [], sizes or []):
         give(figure, [str(figure)], json=json)
 

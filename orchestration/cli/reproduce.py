@@ -15,12 +15,12 @@ import msgspec
 
 from orchestration.base.templates import text_template
 from orchestration.base.yaml_text import read_yaml
-from orchestration.cli.console import running, stages_told
+from orchestration.cli.console import reporting, running
 from orchestration.ledger.manifest import read_manifest
 from orchestration.ledger.outcomes import last_outcome, record_outcome, source_digest
 from orchestration.settings import PARAMETERS_FILE, REAL, find_root
 from substrate.base.words import counted
-from substrate.baselines.parameters import MODEL_URL
+from substrate.baselines.parameters import MODEL_URL, SMOLLM2
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a reproduction.
+    """The outcome of a reproduction: the document of `--json`, from which the command prints its lines.
+
+    The ledger keeps it too, so that a later run with nothing to do repeats it without loading the graph.
 
     Attributes:
         profile: the profile.
@@ -109,7 +111,6 @@ def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str]
     from orchestration.benchmarks.baselines import SECTION
     from orchestration.project import open_workspace
     from orchestration.registry import BENCHMARKS
-    from substrate.baselines.parameters import SMOLLM2
     from substrate.baselines.serving import available, served
 
     benchmark = BENCHMARKS.get(only or "")
@@ -123,13 +124,14 @@ def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str]
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
+    """Run the stages, compare their results with the pins, and remember the outcome for the next run."""
     from orchestration.base.project_lock import project_lock
     from orchestration.cli.tables import on_terminal
     from orchestration.dagster.instance import instance
     from orchestration.dagster.resources import WorkspaceResource
     from orchestration.dagster.run import run_stages
     from orchestration.experiments.experiment import open_experiment
-    from orchestration.ledger import acceptance, drift, pinned, records, soundness
+    from orchestration.ledger import acceptance, drift, pinned, soundness
     from orchestration.project import may_pin, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.conclusion import concluded
@@ -149,27 +151,20 @@ def _run(
         if not overrides:
             soundness.require_sound(soundness.all_faults(workspace.root, used, STAGES))
         held = pinned.pinned_outs(workspace.root, used)
-        with stages_told(names) as how:
+        with reporting(names) as made:
             resource = WorkspaceResource(profile=used, overrides=[*overrides], experiment=name, force=force)
-            ran = run_stages(names, resource, partial(instance, workspace.root), f"reproduce_{only or used}")
+            opened = partial(instance, workspace.root)
+            ran = run_stages(names, resource, opened, f"reproduce_{only or used}")
         doing("comparing with the pins")
-        reused = [name for name in names if how.get(name) == "reused"]
         drifted: dict[str, str] = {}
         if may_pin(workspace, overrides):
+            reused = [name for name in names if made.get(name) == "reused"]
             drifted = acceptance.pin_new(workspace, stages, names, reused)
         elif not overrides:
             drifted = pinned.modified(pinned.apart_from_pins(workspace))
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
-    _, last = read_manifest(records.ledger_of(workspace)).outcomes.get(only or "", ("", {"checks": []}))
-    checks = [line for line in last["checks"] if line.partition(":")[0] not in ran]
-    checks += [
-        f"{name}: {check.check_name}: {check.description}"
-        for name, failed in ran.items()
-        for check in failed
-        if check.check_name not in ("drift", "pinned")  # the comparison with the pins names what differs
-    ]
     out = f"{stages['report/html'].outs[0].format(profile=used)}/index.html"
     tables = list(run_tables(workspace, stages, names, only))
     done = Reproduction(
@@ -180,7 +175,7 @@ def _run(
         printed=[on_terminal(*table) for table in tables],
         conclusion=concluded(workspace, only),
         report=out if "report/html" in names else None,
-        checks=checks,
+        checks=_check_lines(workspace, only, ran),
         compared=not overrides,
         **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
@@ -188,18 +183,37 @@ def _run(
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         real=os.environ.get(REAL, ""),
         experiment=experiment,
-        computed=[name for name in names if how.get(name) == "computed"],
+        computed=[name for name in names if made.get(name) == "computed"],
     )
-    if not overrides:
-        # What this run pinned is pinned for the next one.
-        now = _against(pinned.pinned_outs(workspace.root, used), workspace, stages, names)
-        kept = records.read_records(workspace)
-        made = ((records.fingerprint(stages, stages[name], workspace), kept.get(name)) for name in names)
-        # Code or parameters may have changed meanwhile, or a stage must run again.
-        if source_digest(workspace.root) == before and all(fresh.repeats(known) for fresh, known in made):
-            record_outcome(workspace.root, used, only, msgspec.structs.replace(done, **now))
+    # Code or parameters may have changed meanwhile.
+    if not overrides and source_digest(workspace.root) == before:
+        _remember(done, workspace, stages, only)
     report = done.report and str(workspace.path(done.report))
     return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=report)
+
+
+def _check_lines(workspace: Workspace, only: str | None, ran: Mapping[str, Iterable[Any]]) -> list[str]:
+    """The failed checks of the stages that ran, by stage, and the other stages' from the last run."""
+    from orchestration.ledger.records import ledger_of
+
+    _, last = read_manifest(ledger_of(workspace)).outcomes.get(only or "", ("", {"checks": []}))
+    return [line for line in last["checks"] if line.partition(":")[0] not in ran] + [
+        f"{name}: {check.check_name}: {check.description}"
+        for name, checks in ran.items()
+        for check in checks
+        if check.check_name not in ("drift", "pinned")  # the comparison with the pins names what differs
+    ]
+
+
+def _remember(done: Reproduction, workspace: Workspace, stages: Stages, only: str | None) -> None:
+    """Keep the outcome, unless a stage must run again; this run's new pins are pins for the next run."""
+    from orchestration.ledger import pinned, records
+
+    kept, profile = records.read_records(workspace), done.profile
+    made = ((records.fingerprint(stages, stages[name], workspace), kept.get(name)) for name in done.stages)
+    if all(fresh.repeats(known) for fresh, known in made):
+        now = _against(pinned.pinned_outs(workspace.root, profile), workspace, stages, done.stages)
+        record_outcome(workspace.root, profile, only, msgspec.structs.replace(done, **now))
 
 
 def _against(
@@ -207,9 +221,9 @@ def _against(
 ) -> dict[str, Any]:
     """Count the stages whose existing outs all have pins, and name the others."""
     outs = {name: workspace.paths(stages[name].outs) for name in names if stages[name].pinned_by != "nothing"}
-    made = {name: [out for out, path in of.items() if path.exists()] for name, of in outs.items()}
-    unpinned = [name for name, of in made.items() if of and not all(out in held for out in of)]
-    return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
+    made = {name: [out for out, path in paths.items() if path.exists()] for name, paths in outs.items()}
+    unpinned = [name for name, existing in made.items() if not all(out in held for out in existing)]
+    return {"pinned": sum(map(bool, made.values())) - len(unpinned), "unpinned": unpinned}
 
 
 def run_tables(

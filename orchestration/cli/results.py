@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, chosen, reporting, running
 from substrate.cli.console import JsonOption, argument, doing, give, note, option, say, speaking_as, voiced
 
 
@@ -75,25 +75,22 @@ def materialize(
         from orchestration.project import open_workspace
         from orchestration.stages.generated_data import is_of_other_parameters, require_data
         from orchestration.stages.graph import stages_in
-        from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile)
         stages, used = stages_in(workspace), workspace.settings.profile
-        if stage not in stages:
-            hint = f"Choose one of {', '.join(stages)}"
-            raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
+        made = chosen(stages, stage, f"no stage {stage!r}", "STAGE")
         require_data(stages, stage, workspace)
-        with stages_told([stage]):
+        with reporting([stage]):
             resource = run.WorkspaceResource(profile=used, force=force)
             try:
                 run.run_stages([stage], resource, partial(instance, workspace.root))
             except run.RunError as error:
                 # The user changed the parameters, and asked for no stage that the check keeps from the data.
-                if not is_of_other_parameters(stages[stage], workspace):
+                if not is_of_other_parameters(made, workspace):
                     raise
                 note(str(error))
         keep_code(workspace, stages)
-    paths = [str(workspace.path(out)) for out in stages[stage].outs]
+    paths = [str(workspace.path(out)) for out in made.outs]
     line = f"{stage}: {', '.join(paths)}"
     give({"stage": stage, "profile": used, "outs": paths}, [], json=json, closing=line)
     if not json:
@@ -148,7 +145,7 @@ def verify(
                 mended += verification.repair(workspace, stages, again)
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
-                with stages_told(names):
+                with reporting(names):
                     run.recompute(names, profile, folder)
                 doing("comparing with the pins")
 

@@ -50,8 +50,8 @@ def print_trace(
         from orchestration.cli.claims import lines, named
         from orchestration.ledger.verdicts import verdicts_here
 
-        of = named(verdicts_here(workspace), number)
-        give(of, lines(of), json=json)
+        claim = named(verdicts_here(workspace), number)
+        give(claim, lines(claim), json=json)
         return True
     if number not in NUMBERS:
         listing = Listing(workspace)
@@ -67,6 +67,13 @@ def print_trace(
         if names and number not in NUMBERS:
             return _print_derived(listing, number, json=json)
         require_number(number)
+    return _print_measured(workspace, number, question, reexecute=reexecute, json=json)
+
+
+def _print_measured(
+    workspace: Workspace, number: str, question: str | None, *, reexecute: bool, json: bool
+) -> bool:
+    """Print the path of a number, and of one of its answers; return whether the files are consistent."""
     lineage = _lineage(workspace)
     way = trace_number(lineage, number)
     answer = again = None
@@ -131,8 +138,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
         profile, figure = listing.workspace.settings.profile, listing.figures.get(name)
         sides = {side: listing.figures.get(side) for side in (figure.sides if figure else None) or ()}
         here = made.how if entry.measured is None else _measured_text(entry)
-        going_on = _going_on(name, profile)
-        console().print(outline("derived", entry, made, here, profile, sides, going_on))
+        console().print(outline("derived", entry, made, here, profile, sides, _going_on(name, profile)))
         for way in ways:
             _print(way)
     return not any(way.problems for way in ways)

@@ -64,7 +64,7 @@ def _asset(every: Stages, declared: Stage, stages_of_run: StagesOfRun) -> dg.Ass
         code_version=version_of(declared.code),
         retry_policy=RETRIES if "spark" in declared.kinds else None,
         # Only a person may start a stage that sends requests to a language model.
-        automation_condition=None if declared.asks else STALE,
+        automation_condition=None if declared.asks_server else STALE,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         context, opened = dg.AssetExecutionContext.get(), workspace.open()

@@ -30,7 +30,7 @@ def is_input_data(stage: Stage) -> bool:
     """Tell whether a stage makes input data. A transcript is none: it grows in a run, as results do, and a
     stop would stop the measurement.
     """
-    return stage.pinned_by == "data.dvc" and not stage.asks
+    return stage.pinned_by == "data.dvc" and not stage.asks_server
 
 
 def stops_run(stage: Stage) -> bool:

@@ -111,7 +111,7 @@ def _write(
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
     for row in chosen:
         subsets[row.subset]["explained"] += _key(benchmark, row) in shards
-    words = wordings(benchmark.asks.name if isinstance(benchmark, LanguageModel) else benchmark.name)
+    words = wordings(benchmark.base.name if isinstance(benchmark, LanguageModel) else benchmark.name)
     wrong: dict[str, Wrong] = {}
     for row in first_rows(rows(), NAMED, 0):
         about = {"name": benchmark.answer_name(row), "text": _worded(benchmark, row, words).text}

@@ -90,7 +90,7 @@ def asked_of_both(workspace: Workspace, worked: Iterable[WorkedExample]) -> Aske
         answered = list(each_here(workspace, benchmark, {scene}, explain))
         title = f"{benchmark.title}, {example.name}"
         arms, whys = [benchmark.asked(row) for row in rows], [answer.explanation for answer in answered]
-        asked = (conversations(workspace, model) for model in models if model.asks is benchmark)
+        asked = (conversations(workspace, model) for model in models if model.base is benchmark)
         of_scene = ((pair for pair in pairs if str(pair[0].scene) == scene) for pairs in asked)
         replied = next(filter(None, (list(islice(pairs, len(rows))) for pairs in of_scene)), [])
         return AskedOfBoth(arms, whys, rows, title, replied)

@@ -125,7 +125,7 @@ def _printed_gap(score: Score, rival: str) -> str:
 def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Make the table of the other benchmarks: measurements, systems, and figures of the paper and others."""
     own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
-    interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
+    interpreted = [benchmark.base for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
     source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
     known = (SOURCES[name] for name in source_names)
     sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]

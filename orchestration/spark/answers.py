@@ -54,7 +54,7 @@ def answer_lines(
     No two calls for the same stage may overlap.
     """
     rows, split, tasks, first, only = condition
-    answer, asks = rows or benchmark.rows, benchmark.asks
+    answer, is_asked = rows or benchmark.rows, benchmark.is_asked
     cases, logs = logged(workspace, benchmark, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
@@ -65,7 +65,7 @@ def answer_lines(
 
     def work(row: TableRow) -> Iterator[TableRow]:
         lines, case = list[str](), case_of(row)
-        if asks(case) and (only is None or str(case.scene) in only):
+        if is_asked(case) and (only is None or str(case.scene) in only):
             of_case = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
             lines = [encode(made).decode() for made in answer(case, of_case, parameters, split)]
             if not lines and rows is None:

@@ -67,7 +67,7 @@ def answer_stage(benchmark: Interpreted) -> Stage:
         benchmark.about["answers"],
         needs=(f"{benchmark.source.name}/dataset", f"{benchmark.logger.name}/logs"),
         parameters=benchmark.keys,
-        functions=(benchmark.source.cases, benchmark.logger.logs, benchmark.rows, benchmark.asks),
+        functions=(benchmark.source.cases, benchmark.logger.logs, benchmark.rows, benchmark.is_asked),
         kinds=("spark", "rdf"),
     )
 

@@ -22,7 +22,7 @@ from substrate.baselines.parameters import MODEL_URL
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:
     """Make the stages of a model's transcript and of its rows."""
-    read = (f"{model.asks.logger.name}/logs",) if model.reads_logs else ()
+    read = (f"{model.base.logger.name}/logs",) if model.reads_logs else ()
     needs = (f"{model.source.name}/dataset", *read)
     yield Stage(
         f"{model.name}/dataset",
@@ -34,7 +34,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
         functions=(model.parts, model.source.cases),
         kinds=("llm",),
         pinned_by="data.dvc",
-        asks=True,
+        asks_server=True,
         outside=partial(transcript_of, model),
     )
     yield Stage(

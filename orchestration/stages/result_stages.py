@@ -129,7 +129,7 @@ def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
     """Each language model that answers from logs, paired with the benchmark that it is asked about."""
     models = [model for model in benchmarks if isinstance(model, LanguageModel)]
     # A model that sees photographs gets other questions than the substrate: photographs have no log.
-    pairs: list[tuple[Benchmark, Benchmark]] = [(model.asks, model) for model in models if not model.sees]
+    pairs: list[tuple[Benchmark, Benchmark]] = [(model.base, model) for model in models if not model.sees]
     return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
 
 

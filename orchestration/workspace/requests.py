@@ -18,7 +18,7 @@ TRANSCRIPT = "transcript.jsonl"
 def requests_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> list[Part]:
     """The requests to a model, in parts."""
     cases = model.source.cases(files_of(workspace, model.source), None, True).each
-    logs = workspace.logs(model.asks.logger.name)
+    logs = workspace.logs(model.base.logger.name)
     inputs = Inputs(cases, logs.read, split_of(workspace, model.source), pictures)
     return model.parts(inputs, model.baseline(workspace.settings))
 

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, Union, get_type_hints
 import msgspec
 
 from substrate.base.errors import SubstrateError
-from substrate.baselines.model import Message, Model, ReplyError, Request
-from substrate.baselines.model import answer as answer_of
+from substrate.baselines.model import Message, Model, ReplyError, Request, answer_of
 from substrate.baselines.twin import FORM, request
 from substrate.domains.smallville.format import Arm, Spec
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from substrate.baselines.clevrer import log_text
 from substrate.baselines.clevrer import request as about_log
-from substrate.baselines.model import Message, Model, ReplyError, Request
-from substrate.baselines.model import answer as answer_of
+from substrate.baselines.model import Message, Model, ReplyError, Request, answer_of
 from substrate.baselines.twin import request
 from substrate.domains.smallville.format import Arm, Spec
 from substrate.log.event_log import EventLog

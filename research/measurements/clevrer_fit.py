@@ -16,10 +16,10 @@ import msgspec
 
 from research.measurements.clevrer_statistics import Clip, launched
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
-from substrate.generators.clevrer._plan import BIN
 from substrate.generators.clevrer.events import WorldEvent
 from substrate.generators.clevrer.measured import Measured
 from substrate.generators.clevrer.physics import slide
+from substrate.generators.clevrer.plan import BIN
 
 _ACTORS = 4
 """The number of actors: objects with this number or a higher one collide in none of 15,000 scenes."""

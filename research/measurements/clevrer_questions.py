@@ -103,7 +103,7 @@ def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
     ]
     for kind in kinds:
         scenes = [
-            (scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, per_scene, strict=True)
+            (scene, number, made[kind]) for number, (scene, made) in zip(numbers, per_scene, strict=True)
         ]
         yield f"\n| wrong choice: {kind} | questions right | choices right |\n|---|---|---|"
         yield from accuracies(scenes, CONFIGURATIONS if kind != "any" else {**CONFIGURATIONS, **GRID})

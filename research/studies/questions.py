@@ -46,10 +46,10 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
         return
     scene = Scene.of(logs[0])
     generated = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    asks = {OWN: [question for question in generated if question.question_type == "predictive"]}
+    by_label = {OWN: [question for question in generated if question.question_type == "predictive"]}
     for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
-        asks[OTHERS[kind]] = others
-    for label, questions in asks.items():
+        by_label[OTHERS[kind]] = others
+    for label, questions in by_label.items():
         for name in CONFIGURATIONS:
             configured = replace(parameters, predictive=Predictive(name))
             for row in answer_scene(scene.log, int(case.scene), questions, configured, split):

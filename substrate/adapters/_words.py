@@ -7,40 +7,45 @@ it is an IRI in angle brackets.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
 import pyoxigraph as ox
+from msgspec import Meta
 
+from substrate.adapters._handles import LONG, LONG_NAME, LongTerms, cut, handle_in
 from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 from substrate.base.terms import term, value
-from substrate.base.vocabulary import NAMESPACE, RDF_TYPE, RDFS_LABEL
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 from substrate.memory.records import Node, is_record
 from substrate.rules.tbox import TBox
 
 MINTED = "urn:memory:"
 """The beginning of an IRI that is made from a new name."""
-HANDLE = f"{NAMESPACE}sha256:"
-"""The beginning of a handle: an IRI that names a long stored term by the hash of its N-Triples."""
 NESTING = 16
 """The deepest nesting of triple terms."""
-LONG = 800
-"""Characters of a stored value that are shown."""
-LONG_NAME = 200
-"""Characters of a thing's name, or of an author, that are shown."""
-SHORT = 100
-"""Characters below which no term is cut."""
 _ENDLESS = float("inf")  # JSON has neither infinity nor NaN
-_HANDLE = rf"<{HANDLE}([0-9a-f]{{64}})>"
-_CUT = re.compile(rf"(.*) … {_HANDLE} … and (\d+) more characters", re.DOTALL)
+_FORMS = {
+    "thing": "The name of a thing.",
+    "text": "A text that would be read as an IRI.",
+    "term": "Any other RDF term, in N-Triples.",
+}
+_SCHEMA = {"properties": {key: {"type": "string", "description": about} for key, about in _FORMS.items()}}
+_Form = Annotated[
+    dict[Literal["thing", "text", "term"], str],
+    Meta(min_length=1, max_length=1, extra_json_schema={**_SCHEMA, "additionalProperties": False}),
+]
+"""A value whose type is named."""
+Text = str | _Form
+Value = str | int | float | bool | _Form
+"""A text, and any value, as a model writes them."""
 
 
 class Words:
@@ -68,14 +73,12 @@ class Words:
         self._prefixes: Mapping[str, str] = tbox.prefixes if tbox else {}
         self._things = defaultdict[str, dict[Node, None]](dict)
         self._predicates = defaultdict[str, dict[Node, None]](dict)
-        self._log, self._seen = EventLog(), 0
-        # The long terms by their hash, and the number of deltas whose terms have been hashed
-        self._long, self._hashed = dict[str, Term](), 0
-        self._named(self._predicates, RDF_TYPE, "a")
+        self._long, self._seen = LongTerms(), 0
+        self._add_name(self._predicates, RDF_TYPE, "a")
         for iri in sorted(tbox.vocabulary) if tbox else ():
             for names in (self._things, self._predicates):
-                self._named(names, ox.NamedNode(iri))
-                self._named(names, ox.NamedNode(iri), tbox.label(ox.NamedNode(iri)) if tbox else None)
+                self._add_name(names, ox.NamedNode(iri))
+                self._add_name(names, ox.NamedNode(iri), tbox.label(ox.NamedNode(iri)) if tbox else None)
 
     def learn(self, log: EventLog) -> list[str]:
         """Learn the names in a log's deltas since the last call; return the words that name new things."""
@@ -86,16 +89,17 @@ class Words:
             fact = quad.object if is_record(quad.subject) else quad.triple
             if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
                 continue
-            named = [(things, fact.subject), (self._predicates, fact.predicate)]
+            nodes = [(things, fact.subject), (self._predicates, fact.predicate)]
             if isinstance(fact.object, ox.NamedNode) and not is_record(fact.object):
-                named.append((things, fact.object))
+                nodes.append((things, fact.object))
             if fact.predicate == RDFS_LABEL and isinstance(fact.object, ox.Literal):
-                self._named(things, fact.subject, fact.object.value)
-            minted.update((node, None) for names, node in named if self._named(names, node))
-        self._log, self._seen = log, len(log)
-        return [self._cut(self.name(node), node, LONG_NAME) for node in minted]
+                self._add_name(things, fact.subject, fact.object.value)
+            minted.update((node, None) for names, node in nodes if self._add_name(names, node))
+        self._long.follow(log)
+        self._seen = len(log)
+        return [cut(self.name(node), node, LONG_NAME) for node in minted]
 
-    def _named(self, names: dict[str, dict[Node, None]], node: Node, name: str | None = None) -> bool:
+    def _add_name(self, names: dict[str, dict[Node, None]], node: Node, name: str | None = None) -> bool:
         """Give a node a name; tell whether the node is new and made from a word."""
         if not isinstance(node, ox.NamedNode):
             return False
@@ -136,7 +140,7 @@ class Words:
             return term(text) if kind == "text" else _parsed(text)
         if not isinstance(given, str):
             return term(given)
-        return self._bracketed(given) or self._uncut(given) or term(given)
+        return self._bracketed(given) or self._long.uncut(given, self._forms) or term(given)
 
     def fact(self, given: Any, *, new: bool = False) -> Term:
         """A thing or a triple term that an agent may know; other values and errors as :meth:`value`."""
@@ -155,22 +159,22 @@ class Words:
             return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_key(name), ()), *self._predicates.get(_key(name), ())]
-        alone = set(_preferred(known) or [_minted(name)]) == {stored}
-        return self._cut(name if alone and self._is_name(name) else str(stored), stored, LONG_NAME)
+        is_clear = set(_preferred(known) or [_minted(name)]) == {stored}
+        return cut(name if is_clear and self._is_name(name) else str(stored), stored, LONG_NAME)
 
     def shown(self, stored: Term | None, room: int = LONG) -> Any:
         """A value in the form that :meth:`value` reads; a long value is cut, and has a handle."""
         if stored is None or isinstance(stored, ox.NamedNode):
-            return stored and self._cut(str(stored), stored, room)
+            return stored and cut(str(stored), stored, room)
         plain = value(stored)
         if isinstance(plain, str):
             if len(plain) > room:
-                return self._cut(plain, stored, room)
+                return cut(plain, stored, room)
             return plain if self._is_text(plain) else {"text": plain}
         if isinstance(plain, int | float) and abs(plain) < _ENDLESS and term(plain) == stored:
-            return plain if len(str(plain)) <= room else self._cut(str(plain), stored, room)
+            return plain if len(str(plain)) <= room else cut(str(plain), stored, room)
         text = str(stored) if isinstance(stored, ox.Literal | ox.BlankNode) else f"<<( {stored} )>>"
-        return {"term": text} if len(text) <= room else self._cut(text, stored, room)
+        return {"term": text} if len(text) <= room else cut(text, stored, room)
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, without percent-encoding."""
@@ -203,12 +207,12 @@ class Words:
                 return ox.BlankNode(rest)
             except ValueError:
                 return None
-        return self._bracketed(text) or self._uncut(text)
+        return self._bracketed(text) or self._long.uncut(text, self._forms)
 
     def _bracketed(self, text: str) -> Term | None:
         """The IRI between angle brackets, or the term whose handle it is; ``None`` if it is no IRI."""
-        if handle := re.fullmatch(_HANDLE, text):
-            if stored := self._by_hash(handle[1]):
+        if digest := handle_in(text):
+            if stored := self._long.term(digest):
                 return stored
             raise ParameterError(f"nothing stored has the handle {text}", hint="Copy it from a reply")
         try:
@@ -216,31 +220,16 @@ class Words:
         except ValueError:
             return None
 
-    def _uncut(self, text: str) -> Term | None:
-        """The stored term that a reply has cut to this text."""
-        if (cut := _CUT.fullmatch(text)) and (stored := self._by_hash(cut[2])):
-            start, length = cut[1], len(cut[1]) + int(cut[3])
-            forms = [getattr(stored, "value", f"<<( {stored} )>>"), str(stored)]
-            forms += [self.name(stored)] if isinstance(stored, ox.NamedNode) else []
-            return stored if any(len(form) == length and form.startswith(start) for form in forms) else None
-        return None
-
-    def _by_hash(self, digest: str) -> Term | None:
-        if digest not in self._long and self._hashed < self._seen:
-            for _, quad in self._log.changes(self._hashed):
-                self._long.update((_hash(part), part) for part in _long_parts(quad.triple))
-            self._hashed = self._seen
-        return self._long.get(digest)
-
-    def _cut(self, text: str, stored: Term, room: int) -> str:
-        if len(text) <= room:
-            return text
-        return f"{text[:room]} … <{HANDLE}{_hash(stored)}> … and {len(text) - room} more characters"
+    def _forms(self, stored: Term) -> Iterator[str]:
+        """The texts that a reply may show for a term."""
+        yield from (getattr(stored, "value", f"<<( {stored} )>>"), str(stored))
+        if isinstance(stored, ox.NamedNode):
+            yield self.name(stored)
 
     def _is_text(self, text: str) -> bool:
         """Tell whether a string is read as the text that it is."""
         try:
-            return self._bracketed(text) is None and self._uncut(text) is None
+            return self._bracketed(text) is None and self._long.uncut(text, self._forms) is None
         except ParameterError:
             return False
 
@@ -255,7 +244,7 @@ class Words:
         key = _key(text)
         candidates = _preferred(names.get(key, ()))
         if len(candidates) > 1:
-            listed = ", ".join(self._cut(str(node), node, LONG_NAME) for node in candidates[:5])
+            listed = ", ".join(cut(str(node), node, LONG_NAME) for node in candidates[:5])
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
         if candidates:
             return candidates[0]
@@ -310,17 +299,3 @@ def _parsed(text: str) -> Term:
     except (SyntaxError, ValueError):
         hint = 'Write N-Triples, such as "chat"@fr'
         raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
-
-
-def _hash(stored: Term) -> str:
-    return hashlib.sha256(str(stored).encode()).hexdigest()
-
-
-def _long_parts(triple: ox.Triple) -> Iterator[Term]:
-    """The terms of a triple, and of its triple terms, that a reply may have to cut."""
-    for part in triple:
-        if isinstance(part, ox.Triple):
-            yield part
-            yield from _long_parts(part)
-        elif len(str(part)) > SHORT:
-            yield part

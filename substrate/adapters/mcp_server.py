@@ -22,9 +22,14 @@ from substrate.base.extras import import_extra
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits
 
+_NO_MESSAGE = "not a JSON-RPC 2.0 message whose id is a text or a whole number"
+
 
 def build(desk: Desk) -> Any:
-    """Make the protocol's server with a desk's tools; needs the extra ``mcp``."""
+    """Make the protocol's server with a desk's tools; needs the extra ``mcp``.
+
+    The types of the extra are not known here, because the library does not install it.
+    """
     protocol = import_extra("mcp.server.lowlevel")
     types, threads = import_extra("mcp_types"), import_extra("anyio.to_thread")
 
@@ -89,7 +94,7 @@ class _Messages:
         self._lines = lines
         self._pending = Counter[str]()  # requests without a reply, by their id
         self._answered = import_extra("anyio").Condition()
-        self.writes: Any
+        self.writes: Any  # the stream to the client, which exists only after the server has started
 
     async def __aiter__(self) -> AsyncIterator[str]:
         session = import_extra("mcp.shared.message").SessionMessage
@@ -135,10 +140,10 @@ class _Messages:
 def _fault(line: str) -> Any | None:
     """The error reply to a line; ``None`` if the line is a valid message."""
     types = import_extra("mcp_types")
-    code, number = types.PARSE_ERROR, None
+    code, what, number = types.PARSE_ERROR, "not JSON", None
     try:
         message = json.loads(line, parse_constant=_refuse)
-        code = types.INVALID_REQUEST
+        code, what = types.INVALID_REQUEST, _NO_MESSAGE
         if isinstance(message, dict) and type(message.get("id")) in (int, str):
             number = message["id"]
             str(number).encode()  # half a character in the id is a UnicodeEncodeError
@@ -151,9 +156,6 @@ def _fault(line: str) -> Any | None:
         pass
     else:
         return None
-    what = "not JSON"
-    if code != types.PARSE_ERROR:
-        what = "not a JSON-RPC 2.0 message whose id is a text or a whole number"
     hint = 'Write {"jsonrpc": "2.0", "id": 1, "method": "…", "params": {…}} in one line'
     return types.JSONRPCError(
         jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=f"{what}. {hint}")

@@ -20,6 +20,7 @@ from itertools import islice
 import pyoxigraph as ox
 
 from substrate.ask.questions import occurrences
+from substrate.base.arguments import require_count
 from substrate.base.delta import Term
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.terms import value
@@ -104,6 +105,8 @@ def solutions(
     ...           tbox=box)
     True
     """
+    if most is not None:
+        require_count(most, "most")
     functions = _Functions(log, tbox or TBox("core", ""))
     results = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
     if isinstance(results, ox.QueryTriples):

@@ -27,6 +27,7 @@ from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.tbox import TBox
 
 Node = ox.NamedNode | ox.BlankNode
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
@@ -112,16 +113,16 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     """
     if template not in TEMPLATES:
         raise ParameterError(f"unknown question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
-    asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
-    if sorted(asks) != sorted(about):
-        what = f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}"
+    names = [*inspect.signature(TEMPLATES[template]).parameters][2:]  # after the TBox and the log
+    if sorted(names) != sorted(about):
+        what = f"{template} asks about {' and '.join(names)}, not {' and '.join(about) or 'nothing'}"
         raise ParameterError(what, hint="Name exactly what it asks about")
     question, answer, evidence = TEMPLATES[template](tbox.naming(log), log, **about)
     return Answer(template, question, answer, tuple(sorted(evidence)))
 
 
 _Reply = tuple[str, str, Iterable[int]]
-"""A question in words, its answer, and the positions of its evidence."""
+"""An :class:`Answer` without the name of its template, which only :func:`ask` knows."""
 
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Reply:
@@ -179,26 +180,27 @@ def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Reply:
 
 
 def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Reply:
-    before = log.state(tick - 1)
-    predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
+    earlier = log.state(tick - 1)
+    predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in earlier), AWARE_OF)
     pair = arms(log, tick, new_intervention("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
     events = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
-    lost, gained = (
-        "; ".join(sorted(_event(tbox, *key[:2]) for key in here if key not in there))
-        for here, there in (events, events[::-1])
-    )
-    happens = f"{gained or 'nothing'} instead of {lost}" if lost else gained
-    knowing = [_knowing_from(tbox, arm, tick) for arm in pair]
-    gone, new = (
-        {known: at for known, at in here.items() if known not in there and known != (agent, fact)}
-        for here, there in (knowing, knowing[::-1])
-    )
+    lost, gained = _only_in_each(*events)
+    before, after = ("; ".join(sorted(_event(tbox, *key[:2]) for key in arm)) for arm in (lost, gained))
+    happens = f"{after or 'nothing'} instead of {before}" if lost else after
+    gone, new = _only_in_each(*(_knowing_from(tbox, arm, tick) for arm in pair))
+    for known in (gone, new):
+        known.pop((agent, fact), None)  # the question itself says so
     parts = [happens, *_knowers(tbox, "unknown to", gone, fact), *_knowers(tbox, "known to", new, fact)]
     return (
         f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
         "; ".join(filter(None, parts)) or "nothing else",
-        {o.position for key, o in events[0].items() if key not in events[1]} | set(gone.values()),
+        {o.position for o in lost.values()} | set(gone.values()),
     )
+
+
+def _only_in_each(a: dict[_K, _T], b: dict[_K, _T]) -> tuple[dict[_K, _T], dict[_K, _T]]:
+    """The items of the first arm that the second lacks, and those of the second that the first lacks."""
+    return {key: a[key] for key in a if key not in b}, {key: b[key] for key in b if key not in a}
 
 
 def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:

@@ -57,6 +57,17 @@ def require_tick(value: Any, where: str) -> None:
         raise ParameterError(f"{_shown(value)} is not a tick", where=(where,), hint="Give a whole number")
 
 
+def require_count(value: Any, where: str) -> None:
+    """Require a whole number of things, not a fraction or a truth value; errors as :func:`require`.
+
+    >>> require_count(10.5, "rows")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: rows: 10.5 is not a count. Give a whole number.
+    """
+    if type(value) is not int:
+        raise ParameterError(f"{_shown(value)} is not a count", where=(where,), hint="Give a whole number")
+
+
 def require_text(value: Any, where: str) -> None:
     """Require a text of whole characters, no longer than the limits allow; errors as :func:`require`.
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 import pyoxigraph as ox
 
 from substrate.base.errors import LogError
-from substrate.baselines.model import Model, ReplyError, Request, one_of, request_of
-from substrate.baselines.model import answer as answer_of
+from substrate.baselines.model import Model, ReplyError, Request, answer_of, one_of, request_of
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
 from substrate.log.event_log import EventLog, Op

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from substrate.baselines.model import Image, Model, ReplyError, Request, Words, request_of
-from substrate.baselines.model import answer as answer_of
+from substrate.baselines.model import Image, Model, ReplyError, Request, Words, answer_of, request_of
 from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
 
 _LOOK = (

@@ -137,7 +137,7 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer: str
 
 
-def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
+def row_of(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
     """Make a row of an answer; an unreadable reply gives the answer ``error`` and counts as wrong.
 
     Args:
@@ -149,7 +149,7 @@ def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
     return graded(str(answer), expected, error, **common)
 
 
-def answer(model: Model, request: Request) -> str | ReplyError:
+def answer_of(model: Model, request: Request) -> str | ReplyError:
     """The model's answer to a request whose reply has an ``answer``, or the error if it cannot be read."""
     try:
         return request.read(model.ask(request)).answer

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 
-from substrate.baselines.model import Model, ReplyError, Request, one_of, request_of
-from substrate.baselines.model import answer as answer_of
-from substrate.baselines.model import row as row_of
+from substrate.baselines.model import Model, ReplyError, Request, answer_of, one_of, request_of, row_of
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Agent, Arm, ArmIntervention, Gold, Plan, Spec
 
@@ -87,7 +84,7 @@ def request(spec: Spec, arm: Arm) -> Request:
     return request_of(_TASK, "\n\n".join((village_text(spec), then, question)), one_of("yes", "no"))
 
 
-def direct(model: Model, spec: Spec, arm: Arm) -> Any:
+def direct(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
     """Ask a model about an arm: ``yes``, ``no``, or the error of an unreadable reply."""
     return answer_of(model, request(spec, arm))
 
@@ -112,7 +109,7 @@ def rows(
     model: Model,
     spec: Spec,
     gold: Gold | None,
-    predict: Callable[[Model, Spec, Arm], Any],
+    predict: Callable[[Model, Spec, Arm], str | ReplyError],
     benchmark: str,
     split: str,
 ) -> list[Row]:

@@ -12,7 +12,7 @@ import typer
 from substrate.base.errors import InterventionError, LogError, ParameterError
 from substrate.base.files import require_other
 from substrate.branch.interventions import INTERVENTIONS, new_intervention
-from substrate.cli import _log_text as common
+from substrate.cli import _log_common as common
 from substrate.cli.console import JsonOption, argument, give, option, shaped
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined

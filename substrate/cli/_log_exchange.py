@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from substrate.base.files import require_other
-from substrate.cli import _log_text as common
+from substrate.cli import _log_common as common
 from substrate.cli.console import JsonOption, argument, give, option
 from substrate.cli.printing import print_exactly
 from substrate.log.event_log import EventLog

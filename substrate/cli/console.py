@@ -1,4 +1,13 @@
-"""The shared parts of all commands: output, options, errors, and the output of other programs.
+"""The options, the decorators and the results of commands: what a module of commands imports.
+
+A command is a function with annotated options. Each decorator adds to the one before:
+
+- :func:`guarded`: its errors become a line and an exit code (:mod:`.stopping`);
+- :func:`apart`: the output of other programs goes to a log (:mod:`.notices`);
+- :func:`voiced`: `--quiet` and `--verbose`;
+- :func:`speaking_as`: a long command reports its events (:mod:`.events`).
+
+Output is in :mod:`.printing`; its :func:`say` can be imported from here as well.
 
 The project's other modules and the drawing library are imported only when used, so that `substrate --help`
 starts fast.
@@ -7,19 +16,18 @@ starts fast.
 from __future__ import annotations
 
 import inspect
-import os
-import signal
-import threading
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
-from substrate.cli.notices import Voice, others_apart, ours
-from substrate.cli.printing import print_json, print_lines, shown
+from substrate.cli.notices import Voice, others_apart
+from substrate.cli.printing import print_json, print_lines, say
+from substrate.cli.stopping import failing
+
+PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
+"""Plain-text help: the library that draws frames around it takes longer to load than all else together."""
 
 
 def option(name: str, about: str, *also: str, **more: Any) -> Any:
@@ -37,13 +45,6 @@ _QuietOption = Annotated[bool, option("--quiet", "Only results and errors.", "-q
 _VerboseOption = Annotated[
     bool, option("--verbose", "Also what Spark and other programs say, and the traceback of an error.", "-v")
 ]
-
-ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
-"""The signals that end a command as Ctrl-C does: a service manager and a closing terminal send them."""
-SIGNALED = 128
-"""The exit code of a command that a signal ended is this plus the signal's number."""
-STOPPED = "by {}: finished work is kept, run it again to go on from there"
-"""The message of a command that a signal ended, with the signal's name."""
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,82 +135,6 @@ def command_of(
     ]
     command.__doc__ = about
     return speaking_as(name)(shaped(command, parameters))
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: unfinished output is removed."""
-
-
-def _end(number: int, _: Any) -> None:
-    raise _Terminated(number)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into exceptions in the block; only the main thread can receive them.
-
-    A process that ignores SIGHUP, as under `nohup`, keeps ignoring it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handled = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _end) for number in handled}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def failing() -> Iterator[None]:
-    """Turn errors of the project and of the system into a message and exit code 1.
-
-    Ctrl-C, SIGTERM and SIGHUP become a line and exit code 130, 143 or 129.
-    """
-    try:
-        with _terminable():
-            yield
-    except KeyboardInterrupt as stop:
-        number = signal.Signals(stop.args[0]) if isinstance(stop, _Terminated) else signal.SIGINT
-        message = STOPPED.format(number.name)
-        with suppress(OSError):  # the reader may have gone
-            say(message, "interrupted", error=True)
-        raise typer.Exit(SIGNALED + number) from None
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        from substrate.base.errors import SubstrateError
-
-        if isinstance(error, SubstrateError):
-            message = str(error)
-        elif isinstance(error, OSError):
-            place = error.filename or "standard output"
-            message = f"{place}: {error.strerror or error}. Nothing was written there."
-        elif isinstance(error, MemoryError):
-            message = "there is not enough memory. Give less at once; SUBSTRATE_LIMITS bounds what is read."
-        else:
-            raise
-        if Voice.verbose:
-            ours("stderr").write(traceback.format_exc())
-        say(message, "error:", error=True)
-        raise typer.Exit(1) from None
-
-
-_COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
-
-
-def say(text: str, label: str = "", *, error: bool = False) -> None:
-    """Print a line in a single write, without control characters, after a coloured label."""
-    if error and (stream := Voice.stream):
-        stream.say(text, label.rstrip(":") or "note")
-    out = ours("stderr" if error else "stdout")
-    if label:
-        plain = False if os.environ.get("NO_COLOR") else None
-        colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
-        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, color=plain)
-    typer.echo(shown(text), out)
 
 
 def note(text: str) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from substrate.base.extras import missing_extra
 from substrate.base.files import filling
-from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option
+from substrate.cli.console import PLAIN, REQUIRED, JsonOption, command_of, give, option
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.generators.world import World
@@ -29,7 +29,7 @@ WORLDS: Mapping[str, str] = {
 
 def worlds() -> typer.Typer:
     """Make `substrate generate`, with a command for each world."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(**PLAIN)
     for name, folder in WORLDS.items():
         try:
             with others_apart():

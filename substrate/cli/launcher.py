@@ -54,8 +54,8 @@ def main() -> None:
         if missing is None:
             raise
         if start or command:
-            if not start and (library := COMMANDS.get(command or "")):
-                hint = install_hint(library[0])
+            if not start and (known := COMMANDS.get(command or "")):
+                hint = install_hint(known.extra)
                 missing = MissingExtraError(f"`substrate {command}` is not installed", hint=hint)
             sys.exit(f"error: {missing}")
         from substrate import __version__

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import pyoxigraph as ox
 import typer
 
-from substrate.cli import _log_text as common
+from substrate.cli import _log_common as common
 from substrate.cli._log_branches import diff, fork, merge
 from substrate.cli._log_exchange import export, import_
-from substrate.cli.console import JsonOption, argument, give, guarded, option
+from substrate.cli.console import PLAIN, JsonOption, argument, give, guarded, option
 from substrate.log.event_log import EventLog
-from substrate.sparql.guard import QueryLimits, Solutions
-from substrate.sparql.guard import query as ask
+from substrate.sparql import guard
 
 
 def show(
@@ -70,13 +69,12 @@ def query(
     The query reads only the state. By default its rows are sorted by their text.
     """
     text = common.text_of_file(Path(sparql[1:])) if sparql.startswith("@") else sparql
-    limits = QueryLimits(timeout, limit, memory << 20)
-    result = ask(
-        common.read_log(file).state(tick), text, prefixes=common.prefixes_of(prefix, tbox), limits=limits
-    )
+    limits = guard.QueryLimits(timeout, limit, memory << 20)
+    state, prefixes = common.read_log(file).state(tick), common.prefixes_of(prefix, tbox)
+    result = guard.query(state, text, prefixes=prefixes, limits=limits)
     if isinstance(result, bool):
         give({"head": {}, "boolean": result}, [str(result).lower()], json=json)
-    elif isinstance(result, Solutions):
+    elif isinstance(result, guard.Solutions):
         names, rows = result.variables, result.rows
         if "order by" not in text.lower():
             rows.sort(key=lambda row: [str(term or "") for term in row])
@@ -186,11 +184,8 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
     if log.descent.parent != parent.digest:
         return [f"its parent is {log.descent.parent}, not {path}"]
     before = log.descent.branch - 1
-    return (
-        []
-        if log.digest_at(before) == parent.digest_at(before)
-        else [f"it differs from its parent before tick {log.descent.branch}"]
-    )
+    same = log.digest_at(before) == parent.digest_at(before)
+    return [] if same else [f"it differs from its parent before tick {log.descent.branch}"]
 
 
 def _binding(term: Any) -> dict[str, object]:
@@ -200,10 +195,8 @@ def _binding(term: Any) -> dict[str, object]:
     {'type': 'literal', 'value': '7', 'datatype': 'urn:types#string'}
     """
     if isinstance(term, ox.Triple):
-        return {
-            "type": "triple",
-            "value": {part: _binding(getattr(term, part)) for part in ("subject", "predicate", "object")},
-        }
+        parts = ("subject", "predicate", "object")
+        return {"type": "triple", "value": {part: _binding(getattr(term, part)) for part in parts}}
     if not isinstance(term, ox.Literal):
         return {"type": "uri" if isinstance(term, ox.NamedNode) else "bnode", "value": term.value}
     literal: dict[str, object] = {"type": "literal", "value": term.value}
@@ -214,9 +207,7 @@ def _binding(term: Any) -> dict[str, object]:
     return literal
 
 
-log_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="The auditor's tools over one event log."
-)
+log_app = typer.Typer(**PLAIN, help="The auditor's tools over one event log.")
 # In the order of the help
 for _command in (show, state, query, history, fork, diff, merge, verify, repair, export, import_):
     log_app.command(_command.__name__.rstrip("_"))(guarded(_command))

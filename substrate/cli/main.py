@@ -16,10 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from substrate.cli import COMMANDS
-from substrate.cli.console import argument, guarded, option
-
-PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-"""Plain-text help: the library that draws frames around it takes longer to load than all else together."""
+from substrate.cli.console import PLAIN, argument, guarded, option
 
 
 def derived(made_by: str) -> type[TyperGroup]:
@@ -60,7 +57,7 @@ def add_group(app: typer.Typer, name: str, made_by: str, about: str) -> None:
 
 
 def absent(name: str) -> Callable[..., None]:
-    """Make a command that names the package to install for it."""
+    """Make a command that stands for one of ``research``, and tells how to install that package."""
 
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         from substrate.base.extras import MissingExtraError, install_hint
@@ -114,9 +111,9 @@ def mcp(
 def add_commands(app: typer.Typer) -> None:
     """Add the library's commands to a command."""
     app.callback()(common)
-    for name, (_, made_by, about) in COMMANDS.items():
-        if made_by:
-            add_group(app, name, made_by, about)
+    for name, command in COMMANDS.items():
+        if command.made_by:
+            add_group(app, name, command.made_by, command.about)
     app.command()(mcp)
 
 

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from substrate.baselines.parameters import MODEL_URL
-from substrate.cli.console import argument, guarded, note, option, say
+from substrate.cli.console import PLAIN, argument, guarded, note, option, say
 
-models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+models_app = typer.Typer(**PLAIN)
 
 
 @models_app.callback()

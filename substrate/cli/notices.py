@@ -17,7 +17,10 @@ from substrate.cli import platform
 
 
 class Voice:
-    """The verbosity of a command, set once by its options, and the stream of its events, if any."""
+    """How much the command says, and the stream of its events, if any.
+
+    It is one for the process: a process runs one command, and signals and libraries print from anywhere.
+    """
 
     quiet = False
     verbose = False

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
-from substrate.cli.notices import ours
+import typer
+
+from substrate.cli.notices import Voice, ours
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and characters that change the direction of text."""
@@ -48,3 +51,18 @@ def print_json(value: object) -> None:
     except UnicodeEncodeError:  # a file's name need not be UTF-8
         line = json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
     print_text(f"{line}\n")
+
+
+_COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
+
+
+def say(text: str, label: str = "", *, error: bool = False) -> None:
+    """Print a line in a single write, without control characters, after a coloured label."""
+    if error and (stream := Voice.stream):
+        stream.say(text, label.rstrip(":") or "note")
+    out = ours("stderr" if error else "stdout")
+    if label:
+        plain = False if os.environ.get("NO_COLOR") else None
+        colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, color=plain)
+    typer.echo(shown(text), out)

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.arguments import require, require_tick
+from substrate.base.arguments import require, require_count, require_tick
 from substrate.base.delta import Delta, Op, Triple, triple_of
 from substrate.base.errors import InterventionError, TBoxError
 from substrate.base.limits import LIMITS
@@ -123,7 +123,7 @@ class RuleEmitter:
 
     def __post_init__(self) -> None:
         require(self.tbox, TBox, "a TBox", "tbox")
-        require(self.rounds, int, "a whole number", "rounds")
+        require_count(self.rounds, "rounds")
         if self.until is not None:
             require_tick(self.until, "until")
 
@@ -338,6 +338,7 @@ class _Settler:
 
     def settle(self, tick: int, rounds: int) -> Iterator[Firing]:
         """The rules' changes at a tick, in order; errors as :func:`settle`."""
+        require_count(rounds, "rounds")
         net: set[str] = set()  # the triples in which the state differs from the tick's first state
         seen, power, age = frozenset(net), 1, 0
         firing: set[str] = set()

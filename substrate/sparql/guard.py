@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyoxigraph as ox
 
-from substrate.base.arguments import require
+from substrate.base.arguments import require, require_count
 from substrate.base.errors import SubstrateError
 from substrate.base.limits import LIMITS
 from substrate.sparql.tokens import CLOSING, OPENING, tokens
@@ -64,8 +64,9 @@ class QueryLimits:
     memory: int = LIMITS.memory
 
     def __post_init__(self) -> None:
-        for name in ("timeout", "rows", "memory"):
-            require(getattr(self, name), int | float, "a number", name)
+        require(self.timeout, int | float, "a number", "timeout")
+        for name in ("rows", "memory"):
+            require_count(getattr(self, name), name)
         if not (0 < self.timeout < math.inf and self.rows >= 0 and self.memory > 0):
             what = f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes"
             raise QueryError(what, hint="Give positive numbers")

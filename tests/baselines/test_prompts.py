@@ -102,7 +102,7 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
 
     inputs: list[object] = []
 
-    def predict(model: object, given: object, arm: object) -> str:
+    def predict(model: object, given: object, arm: object) -> str | ReplyError:
         inputs.append((given, arm))
         return twin.direct(model, given, arm)  # pyright: ignore[reportArgumentType]
 

@@ -25,6 +25,7 @@ from substrate import (
     merge,
     unfold,
 )
+from substrate.ask import solutions
 from substrate.base import Spelled
 from substrate.branch.fork import Simulation
 from substrate.memory.memory import Memory
@@ -36,6 +37,7 @@ FACT = (V.ann, V.at, V.cafe)
 ANY: Any = "anything"
 TODAY: Any = "today"
 NUMBER: Any = 3
+HALF: Any = 10.5
 BYTES: Any = b"TX ."
 TEXT_AS_PREDICATE: Any = (V.ann, "at", V.cafe)
 LOG = EventLog([Delta(0, Op.INSERT, FACT)])
@@ -49,6 +51,10 @@ WRONG: dict[str, Callable[[], object]] = {
     "tbox: 'anything' is not a TBox": lambda: RuleEmitter(ANY),
     "simulator: 'anything' is not a simulator: it has no start": lambda: Simulation(ANY),
     "timeout: 'anything' is not a number": lambda: QueryLimits(ANY),
+    "rows: 10.5 is not a count": lambda: QueryLimits(rows=HALF),
+    "memory: 10.5 is not a count": lambda: QueryLimits(memory=HALF),
+    "rounds: 10.5 is not a count": lambda: unfold(BOX, LOG, until=3, rounds=HALF),
+    "most: 10.5 is not a count": lambda: solutions(LOG, "SELECT * {}", most=HALF),
     "turtle: 3 is not Turtle text": lambda: TBox("t", NUMBER),
     "path: 3 is not a path": lambda: TBox.load(NUMBER),
     "log: 'anything' is not an event log": lambda: Memory(ANY),
@@ -118,9 +124,7 @@ def test_a_value_taken_for_a_tick_can_be_written_and_read_again(door: str, tick:
 def test_an_intervention_takes_python_values_as_a_log_does() -> None:
     seven: Any = 7
     assert Assert((V.ann, V.age, seven)) == Assert((V.ann, V.age, Literal(7)))
-    branch = fork(LOG, 1, Assert((V.ann, V.age, seven)))
-    assert (V.ann, V.age, Literal(7)) in branch.state()
-    moved = OverrideLocation(V.ann, V.park, V.at)
-    assert isinstance(moved.location, NamedNode)
+    assert (V.ann, V.age, Literal(7)) in fork(LOG, 1, Assert((V.ann, V.age, seven))).state()
+    assert isinstance(OverrideLocation(V.ann, V.park, V.at).location, NamedNode)
     with pytest.raises(ParameterError):
         Assert((V.ann, V.age, b"7"))  # pyright: ignore[reportArgumentType]

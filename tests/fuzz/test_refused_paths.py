@@ -18,7 +18,7 @@ from research.domains.humans import read_human_questions
 from research.domains.perception.format import proposal_names
 from substrate import EventLog, TBox
 from substrate.base.errors import SubstrateError
-from substrate.cli._log_text import text_of_file
+from substrate.cli._log_common import text_of_file
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.format import annotation_names, read_questions, read_scene_events
 from substrate.domains.clevrer.trajectories import read_trajectories

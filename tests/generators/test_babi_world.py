@@ -9,13 +9,13 @@ import pytest
 from substrate.base.errors import ParameterError
 from substrate.domains.babi.format import parse_stories, read_tasks
 from substrate.domains.babi.interpreter import answer_story
-from substrate.generators.babi import TASKS, tell_task, write_tasks
+from substrate.generators.babi import TASKS, tell_task, write_texts
 
 SEEDS = (0, 1, 20260)
 
 
 def test_files_read_back_with_as_many_questions_as_asked_for(tmp_path: Path) -> None:
-    paths = write_tasks(tmp_path / "tasks", questions=7, seed=5)
+    paths = write_texts(tmp_path / "tasks", ((task, tell_task(task, questions=7, seed=5)) for task in TASKS))
     stories = read_tasks(tmp_path / "tasks")
     assert [path.name.split("_")[0] for path in paths] == list(TASKS)
     for subset in TASKS:

@@ -255,7 +255,7 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
         return lambda: project.answer(part.base, seeded)
     benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
-        interpreted = benchmark.asks
+        interpreted = benchmark.base
         cases = project.logs(interpreted.logger)
         write_logs(interpreted.name, {name: log for _, logs in cases for name, log in logs.items()})
         folder = project.workspace.data / benchmark.name

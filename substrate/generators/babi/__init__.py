@@ -77,21 +77,14 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
     return render_stories(stories)
 
 
-def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str = "test") -> list[Path]:
-    """Write all 20 files ``qaN_NAME_SPLIT.txt`` into a folder; return their paths, by task.
+def write_texts(out: Path, texts: Iterable[tuple[str, str]], split: str = "test") -> list[Path]:
+    """Write files ``qaN_NAME_SPLIT.txt`` into a folder, which is made if absent; return their paths.
 
     Args:
-        out: the folder, made if absent.
-        questions: the number of questions per file.
-        seed: the same seed gives the same bytes.
+        out: the folder.
+        texts: tasks, each a key of :data:`TASKS` and its text.
         split: ``train``, ``valid`` or ``test``, for the name.
     """
-    texts = ((subset, tell_task(subset, questions=questions, seed=seed)) for subset in TASKS)
-    return write_texts(out, texts, split)
-
-
-def write_texts(out: Path, texts: Iterable[tuple[str, str]], split: str = "test") -> list[Path]:
-    """Write tasks, each a key of :data:`TASKS` and a text, into a folder; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for subset, text in texts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from substrate.generators.babi._tale import DROP, GET, GIVE, GO, PEOPLE, PLACES, THINGS, TOWN, TOWNSFOLK, Tale
 
@@ -19,6 +20,15 @@ MOTIVES: dict[str, tuple[str, str]] = {
 }
 
 
+class Gift(NamedTuple):
+    """A gift, with the sentence that tells it."""
+
+    tick: int
+    giver: str
+    thing: str
+    receiver: str
+
+
 class Stage:
     """The true places of all people and things, and the part that the reader knows.
 
@@ -32,7 +42,7 @@ class Stage:
         handled: the last sentence in which a thing was handled.
         trail: a thing's known places in order, each with the sentence that told its bearer's arrival there.
         hands: each person's handlings: the sentence and the thing.
-        gifts: the sentence, giver, thing and receiver of each gift.
+        gifts: each gift, in the order of the story.
     """
 
     def __init__(self, tale: Tale, people: tuple[str, ...] = tuple(PEOPLE)) -> None:
@@ -44,7 +54,7 @@ class Stage:
         self.handled: dict[str, int] = {}
         self.trail: dict[str, list[tuple[str, int]]] = {thing: [] for thing in THINGS}
         self.hands: dict[str, list[tuple[int, str]]] = {name: [] for name in people}
-        self.gifts: list[tuple[int, str, str, str]] = []
+        self.gifts: list[Gift] = []
 
     def held(self, person: str) -> list[str]:
         """The things that a person holds, in the order in which the person first handled them."""
@@ -111,7 +121,7 @@ class Stage:
             del self.holder[thing]
         if receiver:
             self.hands[receiver].append((tick, thing))
-            self.gifts.append((tick, person, thing, receiver))
+            self.gifts.append(Gift(tick, person, thing, receiver))
         return True
 
     def go_on(self, *acts: Callable[[], bool]) -> None:
@@ -167,6 +177,16 @@ def where_was_something(tale: Tale) -> None:
             tale.ask(f"Where was the {thing} before the {place}?", before, stage.handled[thing], came, was)
 
 
+_ABOUT_GIFTS: Sequence[tuple[str, str, Sequence[str]]] = (
+    ("What did {giver} give to {receiver}?", "thing", ("giver", "receiver")),
+    ("Who gave the {thing}?", "giver", ("thing",)),
+    ("Who gave the {thing} to {receiver}?", "giver", ("thing", "receiver")),
+    ("Who received the {thing}?", "receiver", ("thing",)),
+    ("Who did {giver} give the {thing} to?", "receiver", ("giver", "thing")),
+)
+"""Questions about a gift: the text, the role that is asked for, and the roles that the text names."""
+
+
 def who_gave_what(tale: Tale) -> None:
     """Task 5."""
     stage = Stage(tale, ("Bill", "Fred", "Jeff", "Mary"))
@@ -175,19 +195,12 @@ def who_gave_what(tale: Tale) -> None:
         if not stage.gifts or tale.rng.random() < 0.6:
             continue
         gift = tale.rng.choice(stage.gifts)
-        _, giver, thing, receiver = gift
-        text, role_asked, named = tale.rng.choice(
-            (
-                (f"What did {giver} give to {receiver}?", 2, (1, 3)),
-                (f"Who gave the {thing}?", 1, (2,)),
-                (f"Who gave the {thing} to {receiver}?", 1, (2, 3)),
-                (f"Who received the {thing}?", 3, (2,)),
-                (f"Who did {giver} give the {thing} to?", 3, (1, 2)),
-            )
-        )
+        text, asked, named = tale.rng.choice(_ABOUT_GIFTS)
+        roles = gift._asdict()
+        alike = [other for other in stage.gifts if all(getattr(other, role) == roles[role] for role in named)]
         # A question means the last gift that fits it.
-        if [other for other in stage.gifts if all(other[role] == gift[role] for role in named)][-1] == gift:
-            tale.ask(text, str(gift[role_asked]), gift[0])
+        if alike[-1] == gift:
+            tale.ask(text.format(**roles), roles[asked], gift.tick)
 
 
 def is_someone_there(tale: Tale) -> None:

@@ -10,7 +10,6 @@ simulation without the object, the causes from the contacts. No program is ever 
 """
 
 from substrate.generators.clevrer.scene import (
-    SceneTruth,
     WorldScene,
     generate_annotation,
     generate_scene,
@@ -18,11 +17,4 @@ from substrate.generators.clevrer.scene import (
     scene_files,
 )
 
-__all__ = [
-    "SceneTruth",
-    "WorldScene",
-    "generate_annotation",
-    "generate_scene",
-    "predictive_questions",
-    "scene_files",
-]
+__all__ = ["WorldScene", "generate_annotation", "generate_scene", "predictive_questions", "scene_files"]

@@ -22,9 +22,9 @@ from substrate.domains.clevrer.format import (
     ObjectProperty,
     Shape,
 )
-from substrate.generators.clevrer._plan import Actor, Plan, draw, draw_plan
 from substrate.generators.clevrer.measured import MEASURED
 from substrate.generators.clevrer.physics import CAMERA, LENGTH, Body, Contacts, Poses, Run, simulate, slide
+from substrate.generators.clevrer.plan import Actor, Plan, draw, draw_plan
 
 _CLEARANCE = 3 * RADIUS
 """Least distance of a bystander from everything that passes (units)."""
@@ -65,11 +65,10 @@ def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
             properties = _properties(rng, len(plan.actors) + plan.bystanders)
             shapes: list[Shape] = [p.shape for p in properties]
             staged = _staged(rng, plan, shapes)
-            if (
-                staged is not None
-                and future == any(c.frame_id >= FRAMES for c in staged[1].contacts)
-                and _kept(rng, staged[1])
-            ):
+            if staged is None:
+                continue
+            run = staged[1]
+            if future == any(c.frame_id >= FRAMES for c in run.contacts) and _kept(rng, run):
                 return Shot(properties, *staged)
 
 
@@ -89,14 +88,8 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
         else:
             return None
     for number in range(len(plan.actors), len(shapes)):
-        body = next(
-            (
-                body
-                for body in _resting(rng, number, shapes[number])
-                if _apart(body, bodies) and _clear(body, run)
-            ),
-            None,
-        )
+        resting = _resting(rng, number, shapes[number])
+        body = next((body for body in resting if _apart(body, bodies) and _clear(body, run)), None)
         if body is None:
             return None
         bodies.append(body)
@@ -112,11 +105,9 @@ def _strays(actor: Actor, poses: Poses, contacts: Contacts) -> bool:
     if frame > actor.frame + _TOLERANCE:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
-    return (
-        hit
-        if frame < max(actor.frame - _TOLERANCE, FRAMES if actor.hidden else 0)
-        else frame == actor.frame + _TOLERANCE and not hit
-    )
+    if frame < max(actor.frame - _TOLERANCE, FRAMES if actor.hidden else 0):
+        return hit
+    return frame == actor.frame + _TOLERANCE and not hit
 
 
 def _kept(rng: Random, run: Run) -> bool:
@@ -124,7 +115,7 @@ def _kept(rng: Random, run: Run) -> bool:
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
-        for before, after in pairwise(poses[number][0] for poses in run.poses[:FRAMES])
+        for before, after in pairwise(poses[number].location for poses in run.poses[:FRAMES])
     )
     collisions = sum(c.frame_id < FRAMES for c in run.contacts)
     return rng.random() < _share(MEASURED.kept_collisions, collisions) * _share(MEASURED.kept_exits, exits)
@@ -140,31 +131,20 @@ def _opening(rng: Random, shape: Shape) -> Body:
     radius, angle = rng.uniform(*MEASURED.ring), rng.uniform(0, 2 * math.pi)
     x, y = radius * math.cos(angle), radius * math.sin(angle)
     heading = math.atan2(rng.uniform(*MEASURED.rest_y) - y, rng.uniform(*MEASURED.rest_x) - x)
-    return Body(
-        0,
-        shape,
-        _point(x, y),
-        _yaw(rng, shape),
-        _moved((0.0, 0.0), heading, rng.uniform(*MEASURED.speed)),
-        _mass(rng),
-    )
+    yaw, speed = _yaw(rng, shape), rng.uniform(*MEASURED.speed)
+    return Body(0, shape, _point(x, y), yaw, _moved((0.0, 0.0), heading, speed), _mass(rng))
 
 
 def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body], run: Run) -> Iterator[Body]:
     """Candidates for an actor: ways in which an earlier body hits it at its frame."""
     for _ in range(_DRAWS):
-        x, y, vx, vy = _state(run, rng.choice(bodies).object_id, actor.frame)
+        pose = run.poses[actor.frame][rng.choice(bodies).object_id]
+        (x, y, _), (vx, vy, _) = pose.location, pose.velocity
         if actor.launched:
             body = _launched(rng, actor, shape, (x, y), (vx, vy))
         elif math.hypot(vx, vy) > _SLOW:
-            body = Body(
-                actor.object_id,
-                shape,
-                _beside(rng, (x, y), math.atan2(vy, vx)),
-                _yaw(rng, shape),
-                (0.0, 0.0),
-                _mass(rng),
-            )
+            place = _beside(rng, (x, y), math.atan2(vy, vx))
+            body = Body(actor.object_id, shape, place, _yaw(rng, shape), (0.0, 0.0), _mass(rng))
         else:
             continue
         if _apart(body, bodies) and (actor.launched or _in_place(body.location)):
@@ -176,15 +156,9 @@ def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: 
     start, heading = rng.uniform(*MEASURED.speed), rng.uniform(0, 2 * math.pi)
     distance, speed = slide(shape, start, actor.frame)
     towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
-    place = _beside(rng, target, towards)
-    return Body(
-        actor.object_id,
-        shape,
-        _moved(place, heading, -distance),
-        _yaw(rng, shape),
-        _moved((0.0, 0.0), heading, start),
-        _mass(rng),
-    )
+    place = _moved(_beside(rng, target, towards), heading, -distance)
+    velocity = _moved((0.0, 0.0), heading, start)
+    return Body(actor.object_id, shape, place, _yaw(rng, shape), velocity, _mass(rng))
 
 
 def _beside(rng: Random, point: Point, direction: float) -> Point:
@@ -198,14 +172,8 @@ def _beside(rng: Random, point: Point, direction: float) -> Point:
 
 def _resting(rng: Random, number: int, shape: Shape) -> Iterator[Body]:
     for _ in range(_DRAWS):
-        yield Body(
-            number,
-            shape,
-            _point(rng.uniform(*MEASURED.rest_x), rng.uniform(*MEASURED.rest_y)),
-            _yaw(rng, shape),
-            (0.0, 0.0),
-            _mass(rng),
-        )
+        place = _point(rng.uniform(*MEASURED.rest_x), rng.uniform(*MEASURED.rest_y))
+        yield Body(number, shape, place, _yaw(rng, shape), (0.0, 0.0), _mass(rng))
 
 
 def _yaw(rng: Random, shape: Shape) -> float:
@@ -226,15 +194,8 @@ def _in_place(location: Point) -> bool:
 
 
 def _clear(body: Body, run: Run) -> bool:
-    return all(
-        math.dist(body.location, pose[0][:2]) > _CLEARANCE for poses in run.poses for pose in poses.values()
-    )
-
-
-def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, float]:
-    """The location and velocity on the ground."""
-    location, _, velocity, _ = run.poses[frame][number]
-    return location[0], location[1], velocity[0], velocity[1]
+    passing = (pose.location[:2] for poses in run.poses for pose in poses.values())
+    return all(math.dist(body.location, place) > _CLEARANCE for place in passing)
 
 
 def _properties(rng: Random, size: int) -> tuple[ObjectProperty, ...]:
@@ -253,7 +214,7 @@ def _point(x: float, y: float) -> Point:
 
 
 def _shows_well(run: Run) -> bool:
-    views = {number: [CAMERA.sees(poses[number][0]) for poses in run.poses] for number in run.poses[0]}
+    views = {number: [CAMERA.sees(poses[number].location) for poses in run.poses] for number in run.poses[0]}
     crossings = [[now for then, now in pairwise(view[:FRAMES]) if then != now] for view in views.values()]
     seen = len(run.poses) < FRAMES or all(any(view[:FRAMES]) for view in views.values())
     return (
@@ -264,4 +225,4 @@ def _shows_well(run: Run) -> bool:
 
 
 def _in_view(poses: Poses, contact: Collision) -> bool:
-    return all(CAMERA.sees(poses[contact.frame_id][number][0]) for number in contact.object_ids)
+    return all(CAMERA.sees(poses[contact.frame_id][number].location) for number in contact.object_ids)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
-from typing import Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from substrate.domains.clevrer.format import FRAMES, Choice, Collision
 from substrate.domains.clevrer.grammar import Phrase
@@ -14,6 +14,7 @@ from substrate.domains.clevrer.questions import GRAMMAR
 from substrate.generators.clevrer.events import Film, WorldEvent
 from substrate.generators.clevrer.phrases import Names, sentence
 
+K = TypeVar("K")
 T = TypeVar("T")
 Pair = tuple[int, int]
 
@@ -71,16 +72,16 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
         any(cause.type == "collision" for cause in film.causes[effect]) or rng.random() < _ROOTLESS
         for effect in effects
     ]
-    candidates: list[tuple[WorldEvent, bool]] = []
+    candidates: list[tuple[WorldEvent, bool]] = []  # an effect, and whether the question is negated
     for wanted in (True, False):
         alike = [effect for effect, has_chain in zip(effects, chained, strict=True) if has_chain is wanted]
         variants = [(effect, negated) for effect in alike for negated in (False, True)]
-        candidates += _varied_first(rng, variants, lambda pair: [choice[:2] for choice in pools[pair[0]]])
+        candidates += _varied_first(rng, variants, lambda variant: pools[variant[0]])
     for _ in range(min(number, len(candidates))):
         size = 3 if rng.random() < _THREE else 4
         correct = rng.choices(list(_RESPONSIBLE), list(_RESPONSIBLE.values()))[0]
         offers = {
-            (effect, negated): [(words, true != negated, weight) for words, true, weight in pools[effect]]
+            (effect, negated): [option._replace(right=option.right != negated) for option in pools[effect]]
             for effect, negated in candidates
         }
         effect, negated = (_fitting(offers, size, correct) or candidates)[0]
@@ -92,11 +93,16 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     return questions
 
 
-_Option = tuple[Phrase, bool, float]
-"""A choice, whether it is correct, and its weight."""
+class Option(NamedTuple, Generic[T]):
+    """A possible choice: its content, whether it is correct, and its weight when choices are drawn."""
+
+    content: T
+    right: bool
+    weight: float = 1.0
 
 
-def _explanations(film: Film, names: Names, rng: Random, effect: WorldEvent) -> list[_Option]:
+def _explanations(film: Film, names: Names, rng: Random, effect: WorldEvent) -> list[Option[Phrase]]:
+    """The options of a question why an event happened: objects, entries and collisions."""
     causes = film.causes[effect]
     involved = {number for cause in causes for number in cause.objects}
     objects = [
@@ -104,19 +110,16 @@ def _explanations(film: Film, names: Names, rng: Random, effect: WorldEvent) -> 
         for o in names.properties
         if o.object_id not in effect.objects
     ]
-    presences = [
-        (GRAMMAR.write("presence", rng, thing=phrase), true, _READILY["object"][true])
-        for phrase, true in objects
+    options = [
+        Option(GRAMMAR.write("presence", rng, thing=phrase), right, _READILY["object"][right])
+        for phrase, right in objects
     ]
     entries = [event for event in film.of_type("in") if not {*event.objects} & {*effect.objects}]
-    events = [event for event in (*entries, *film.of_type("collision")) if event != effect]
-    return [
-        *presences,
-        *(
-            (names.event(event, rng, clause=False), event in causes, _READILY[event.type][event in causes])
-            for event in events
-        ),
-    ]
+    for event in (*entries, *film.of_type("collision")):
+        if event != effect:
+            right, phrase = event in causes, names.event(event, rng, clause=False)
+            options.append(Option(phrase, right, _READILY[event.type][right]))
+    return options
 
 
 Wrong = Literal["any", "near", "met"]
@@ -171,7 +174,7 @@ def imagine(
     """
     offers = {
         (removed, negated): [
-            (pair, (pair in {ordered(c.object_ids) for c in contacts}) != negated, None)
+            Option(pair, (pair in {ordered(c.object_ids) for c in contacts}) != negated)
             for pair in _pairs(names)
             if removed not in pair
         ]
@@ -186,20 +189,20 @@ def imagine(
         fitting = _fitting(offers, _CHOICES, correct) or _fitting(offers, 2, 1)
         removed, negated = rng.choice(fitting or list(offers))
         offer = offers.pop((removed, negated))
-        right = drawn(rng, [(pair, true) for pair, true, _ in offer if true], correct)
-        wrong = drawn(rng, [(pair, true) for pair, true, _ in offer if not true], _CHOICES - correct)
+        right = drawn(rng, [option for option in offer if option.right], correct)
+        wrong = drawn(rng, [option for option in offer if not option.right], _CHOICES - correct)
         choices = tuple(
-            (names.possible_collision(pair, rng), true)
-            for pair, true in rng.sample([*right, *wrong], len(right) + len(wrong))
+            (names.possible_collision(option.content, rng), option.right)
+            for option in rng.sample([*right, *wrong], len(right) + len(wrong))
         )
         phrase = GRAMMAR.write("counterfactual", rng, thing=names.of(removed, rng), negated=negation(negated))
         questions.append(MultipleChoice(sentence(phrase), choices))
     return questions
 
 
-def _fitting(offers: Mapping[T, Sequence[tuple[object, bool, object]]], size: int, correct: int) -> list[T]:
+def _fitting(offers: Mapping[K, Sequence[Option[T]]], size: int, correct: int) -> list[K]:
     """The questions that can have ``size`` choices, exactly ``correct`` of them correct."""
-    right = {question: sum(true for _, true, _ in offer) for question, offer in offers.items()}
+    right = {question: sum(option.right for option in offer) for question, offer in offers.items()}
     return [
         question
         for question, offer in offers.items()
@@ -207,26 +210,26 @@ def _fitting(offers: Mapping[T, Sequence[tuple[object, bool, object]]], size: in
     ]
 
 
-def _varied_first(
-    rng: Random, items: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
-) -> list[T]:
-    """Shuffle the items, but mostly put items with at least four choices of both kinds first."""
+def _varied_first(rng: Random, items: Sequence[K], options: Callable[[K], Sequence[Option[T]]]) -> list[K]:
+    """Shuffle the items, but mostly put items with at least four options of both kinds first."""
     varied, others = [], []
     for item in rng.sample(items, len(items)):
-        rich = len(choices(item)) >= 4 and len({true for _, true in choices(item)}) == 2
+        rich = len(options(item)) >= 4 and len({option.right for option in options(item)}) == 2
         (varied if rich or rng.random() > _DEFERRED else others).append(item)
     return varied + others
 
 
-def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
+def _pick(
+    rng: Random, pool: Sequence[Option[Phrase]], size: int, correct: int
+) -> tuple[tuple[Phrase, bool], ...]:
     """Pick ``size`` choices, ``correct`` of them correct if the pool has as many."""
-    # Each choice's exponential draw is the smallest with a probability proportional to its weight.
-    by_draw = sorted(pool, key=lambda choice: rng.expovariate(choice[2]))
-    right = [choice for choice in by_draw if choice[1]][:correct]
-    wrong = [choice for choice in by_draw if not choice[1]][: size - len(right)]
-    rest = [choice for choice in by_draw if choice not in right and choice not in wrong]
+    # Each option's exponential draw is the smallest with a probability proportional to its weight.
+    by_draw = sorted(pool, key=lambda option: rng.expovariate(option.weight))
+    right = [option for option in by_draw if option.right][:correct]
+    wrong = [option for option in by_draw if not option.right][: size - len(right)]
+    rest = [option for option in by_draw if option not in right and option not in wrong]
     picked = [*right, *wrong, *rest[: size - len(right) - len(wrong)]]
-    return tuple((words, true) for words, true, _ in rng.sample(picked, len(picked)))
+    return tuple((option.content, option.right) for option in rng.sample(picked, len(picked)))
 
 
 def drawn(rng: Random, pool: Sequence[T], size: int) -> list[T]:

@@ -14,13 +14,22 @@ from substrate.generators.clevrer.events import EventType, Film, WorldEvent
 from substrate.generators.clevrer.phrases import ATTRIBUTES, CROSS, CROSSES, Group, Names
 
 SUBTYPES = ("count", "exist", "query_color", "query_material", "query_shape")
+
+
+class Kind(NamedTuple):
+    """A question's verb (``count``, ``exist`` or ``query``), and its matter, ``states`` or ``events``."""
+
+    verb: str
+    about: str
+
+
 _KINDS = {
-    "count states": 2,
-    "count events": 2,
-    "exist states": 1,
-    "exist events": 1,
-    "query states": 2,
-    "query events": 3,
+    Kind("count", "states"): 2,
+    Kind("count", "events"): 2,
+    Kind("exist", "states"): 1,
+    Kind("exist", "events"): 1,
+    Kind("query", "states"): 2,
+    Kind("query", "events"): 3,
 }
 """Questions of each kind per scene.
 
@@ -70,7 +79,7 @@ class Candidate(NamedTuple):
     ``partner`` in :data:`_SHARES`) and the attributes by which it describes objects.
     """
 
-    kind: str
+    kind: Kind
     sort: str
     form: str
     question: Descriptive
@@ -157,7 +166,7 @@ def _states(video: Video) -> Iterator[Candidate]:
         for subtype, answer in (("count", str(len(members))), ("exist", yes(members))):
             if subtype == "count" or group.looks:
                 phrase = video.worded(f"{subtype}_states", **slots)
-                yield _asked(f"{subtype} states", moment.sort, group, phrase, subtype, answer)
+                yield _asked(Kind(subtype, "states"), moment.sort, group, phrase, answer)
 
 
 def _crossings(video: Video) -> Iterator[Candidate]:
@@ -171,22 +180,22 @@ def _crossings(video: Video) -> Iterator[Candidate]:
                 slots = {"group": group.phrase, "cross": cross, "span": span.phrase}
                 number = sum(event.objects[0] in group.members for event in span.events)
                 counted = video.worded("count_crossings", **slots)
-                yield _asked("count events", "crossings", group, counted, "count", str(number))
+                yield _asked(Kind("count", "events"), "crossings", group, counted, str(number))
                 if group.looks:
                     answer, exist = yes(group.members & crossing), video.worded("exist_crossings", **slots)
-                    yield _asked("exist events", "crossings", group, exist, "exist", answer)
+                    yield _asked(Kind("exist", "events"), "crossings", group, exist, answer)
 
 
 def _collisions(video: Video) -> Iterator[Candidate]:
     """Count the collisions."""
     for span in video.spans("collision"):
         phrase = video.worded("count_collisions", span=span.phrase)
-        yield _asked("count events", "collisions", None, phrase, "count", str(len(span.events)))
+        yield _asked(Kind("count", "events"), "collisions", None, phrase, str(len(span.events)))
 
 
-def _asked(kind: str, sort: str, group: Group | None, phrase: Phrase, subtype: str, answer: str) -> Candidate:
+def _asked(kind: Kind, sort: str, group: Group | None, phrase: Phrase, answer: str) -> Candidate:
     form = "" if group is None else " ".join(attribute for attribute, _ in group.looks)
-    return Candidate(kind, sort, form, Descriptive(subtype, phrase.text, phrase.program, answer))
+    return Candidate(kind, sort, form, Descriptive(kind.verb, phrase.text, phrase.program, answer))
 
 
 def _query_states(video: Video) -> Iterator[Candidate]:
@@ -197,7 +206,7 @@ def _query_states(video: Video) -> Iterator[Candidate]:
             target = video.worded("state_target", **slots)
             known = [attribute for attribute, _ in group.looks]
             (number,) = members
-            yield from _queries(video, "query states", moment.sort, target, number, known=known)
+            yield from _queries(video, "states", moment.sort, target, number, known=known)
 
 
 def _query_crossings(video: Video) -> Iterator[Candidate]:
@@ -213,7 +222,7 @@ def _query_crossings(video: Video) -> Iterator[Candidate]:
             for order, event in _ordered(span.events):
                 target = video.worded(_target("crossing_target", order), order=_order(order), **slots)
                 number = event.objects[0]
-                yield from _queries(video, "query events", "crosser", target, number, order, named=span.named)
+                yield from _queries(video, "events", "crosser", target, number, order, named=span.named)
 
 
 def _query_partners(video: Video) -> Iterator[Candidate]:
@@ -229,12 +238,12 @@ def _query_partners(video: Video) -> Iterator[Candidate]:
                     span=span.phrase,
                 )
                 number = _partner(event, thing.object_id)
-                yield from _queries(video, "query events", "partner", target, number, order, named=span.named)
+                yield from _queries(video, "events", "partner", target, number, order, named=span.named)
 
 
 def _queries(
     video: Video,
-    kind: str,
+    about: str,
     sort: str,
     target: Phrase,
     number: int,
@@ -251,7 +260,7 @@ def _queries(
             phrase = video.worded("query", attribute=GRAMMAR.word("attribute", attribute), target=target)
             answer = getattr(video.names.properties[number], attribute)
             question = Descriptive(f"query_{attribute}", phrase.text, phrase.program, answer)
-            yield Candidate(kind, sort, form, question)
+            yield Candidate(Kind("query", about), sort, form, question)
 
 
 def _ordered(events: list[WorldEvent]) -> Iterator[tuple[str, WorldEvent]]:
@@ -304,9 +313,8 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
     kinds += rng.sample(every, number % len(every))
     questions: list[Descriptive] = []
     for kind in kinds:
-        subtype = kind.partition(" ")[0]
         fitting = [candidate for candidate in pool if candidate.kind == kind]
-        alike = fitting or [candidate for candidate in pool if candidate.kind.startswith(f"{subtype} ")]
+        alike = fitting or [candidate for candidate in pool if candidate.kind.verb == kind.verb]
         if candidates := alike or pool:
             questions.append(_drawn(rng, candidates))
             pool = [candidate for candidate in pool if candidate.question.program != questions[-1].program]

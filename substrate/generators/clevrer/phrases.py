@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, compress
 from random import Random
 
 from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, ObjectProperty
@@ -48,14 +48,8 @@ class Names:
 
     def group(self, looks: Sequence[tuple[str, str]]) -> Group:
         """The objects that have all of the given looks."""
-        return Group(
-            tuple(looks),
-            frozenset(
-                o.object_id
-                for o in self.properties
-                if all(getattr(o, attribute) == value for attribute, value in looks)
-            ),
-        )
+        has_looks = (all(getattr(o, name) == value for name, value in looks) for o in self.properties)
+        return Group(tuple(looks), frozenset(o.object_id for o in compress(self.properties, has_looks)))
 
     @cached_property
     def groups(self) -> list[Group]:

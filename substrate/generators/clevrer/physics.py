@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from substrate.domains.clevrer.format import (
     FRAMES,
@@ -62,8 +63,13 @@ class Body:
     mass: float = 1.0
 
 
-Pose = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
-"""Location, quaternion, velocity and angular velocity as Bullet gives them."""
+class Pose(NamedTuple):
+    """A body's state as Bullet gives it: location, quaternion, velocity and angular velocity."""
+
+    location: Sequence[float]
+    quaternion: Sequence[float]
+    velocity: Sequence[float]
+    spin: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,7 @@ def simulate(
                         contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))
             poses.append(
                 {
-                    name: (
+                    name: Pose(
                         *bullet.getBasePositionAndOrientation(handle, physicsClientId=client),
                         *bullet.getBaseVelocity(handle, physicsClientId=client),
                     )
@@ -200,21 +206,25 @@ def near_misses(poses: Poses) -> dict[tuple[int, int], float]:
     """The least distance (units) of each pair's centres, simulated or on straight lines from the first frame
     on.
 
-    >>> still, fast = ((0.0, 0.5, 0.2), (), (0.0, 0.0, 0.0), ()), ((-2.0, 0.0, 0.2), (), (1.0, 0.0, 0.0), ())
-    >>> near_misses([{0: still, 1: fast}])
+    >>> still = Pose((0.0, 0.5, 0.2), (), (0.0, 0.0, 0.0), ())
+    >>> near_misses([{0: still, 1: Pose((-2.0, 0.0, 0.2), (), (1.0, 0.0, 0.0), ())}])
     {(0, 1): 0.5}
     """
     distances: dict[tuple[int, int], float] = {}
     for a, b in combinations(sorted(poses[0]), 2):
-        nearest = min(math.dist(here[a][0][:2], here[b][0][:2]) for here in poses)
-        (x, y, _), (vx, vy, _) = (
-            [q - p for p, q in zip(poses[0][a][part], poses[0][b][part], strict=True)] for part in (0, 2)
-        )
+        nearest = min(math.dist(here[a].location[:2], here[b].location[:2]) for here in poses)
+        one, other = poses[0][a], poses[0][b]
+        x, y, _ = _difference(one.location, other.location)
+        vx, vy, _ = _difference(one.velocity, other.velocity)
         speed = math.hypot(vx, vy)
         if speed and x * vx + y * vy < 0:
             nearest = min(nearest, abs(x * vy - y * vx) / speed)
         distances[a, b] = nearest
     return distances
+
+
+def _difference(p: Sequence[float], q: Sequence[float]) -> list[float]:
+    return [b - a for a, b in zip(p, q, strict=True)]
 
 
 _idle: list[int] = []
@@ -309,14 +319,9 @@ def _insert(client: int, body: Body) -> int:
 def _state(name: int, pose: Pose) -> MotionState:
     import pybullet as bullet
 
-    location = _rounded(pose[0])
+    location, angles = _rounded(pose.location), _rounded(bullet.getEulerFromQuaternion(pose.quaternion))
     return MotionState(
-        name,
-        location,
-        _rounded(bullet.getEulerFromQuaternion(pose[1])),
-        _rounded(pose[2]),
-        _rounded(pose[3]),
-        CAMERA.sees(location),
+        name, location, angles, _rounded(pose.velocity), _rounded(pose.spin), CAMERA.sees(location)
     )
 
 
@@ -327,7 +332,9 @@ def _rounded(vector: Sequence[float]) -> Vector:
 
 
 def _near_pairs(poses: Mapping[int, Pose]) -> list[tuple[int, int]]:
-    return [(a, b) for a, b in combinations(poses, 2) if math.dist(poses[a][0], poses[b][0]) < _NEAR]
+    return [
+        (a, b) for a, b in combinations(poses, 2) if math.dist(poses[a].location, poses[b].location) < _NEAR
+    ]
 
 
 def _touching(
@@ -338,8 +345,6 @@ def _touching(
     for first, second in pairs:
         for contact in bullet.getContactPoints(handles[first], handles[second], physicsClientId=client):
             if contact[9] > 0:  # the normal force: Bullet also keeps points that are merely close
-                yield (
-                    (first, second),
-                    _rounded([(p + q) / 2 for p, q in zip(contact[5], contact[6], strict=True)]),
-                )
+                middle = [(p + q) / 2 for p, q in zip(contact[5], contact[6], strict=True)]
+                yield (first, second), _rounded(middle)
                 break

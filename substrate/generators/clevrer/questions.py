@@ -35,17 +35,17 @@ def quota(scene_index: int) -> dict[Subset, int]:
     75618
     """
     place = scene_index % VALIDATION_SCENES
-    has_future = _share(FUTURES, VALIDATION_SCENES, place)
+    has_future = share(FUTURES, VALIDATION_SCENES, place)
     shares: dict[Subset, int] = {}
     for kind, total in VALIDATION_QUESTIONS.items():
         if kind != "predictive":
-            shares[kind] = _share(total, VALIDATION_SCENES, place)
+            shares[kind] = share(total, VALIDATION_SCENES, place)
         else:
-            shares[kind] = has_future and _share(total, FUTURES, place * FUTURES // VALIDATION_SCENES)
+            shares[kind] = has_future and share(total, FUTURES, place * FUTURES // VALIDATION_SCENES)
     return shares
 
 
-def _share(total: int, parts: int, place: int) -> int:
+def share(total: int, parts: int, place: int) -> int:
     """The part of a total at a place; all parts are within one of each other."""
     return (place + 1) * total // parts - place * total // parts
 

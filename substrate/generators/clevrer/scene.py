@@ -167,16 +167,8 @@ def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
 def _official(record: SceneQuestions) -> dict[str, Any]:
     """The record with its keys in the official order."""
     fields: dict[str, Any] = msgspec.to_builtins(record)
-    asked = [{key: q[key] for key in _QUESTION_KEYS if key in q} for q in fields["questions"]]
+    asked = [{key: q[key] for key in _KEYS if key in q} for q in fields["questions"]]
     return {"scene_index": record.scene_index, "video_filename": record.video_filename, "questions": asked}
 
 
-_QUESTION_KEYS = (
-    "question_id",
-    "question",
-    "question_type",
-    "question_subtype",
-    "program",
-    "answer",
-    "choices",
-)
+_KEYS = ["question_id", "question", "question_type", "question_subtype", "program", "answer", "choices"]

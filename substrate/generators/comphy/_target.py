@@ -14,16 +14,8 @@ from substrate.generators.clevrer.physics import LENGTH
 from substrate.generators.clevrer.scene import annotation_of, require_number, thousand
 from substrate.generators.comphy.physics import Solid, pulls, simulate
 from substrate.generators.comphy.questions import Change, asks_of_future, changes, write_down
-from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Video, example
+from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Hidden, Video, example
 from substrate.generators.layout import QUESTIONS
-
-
-class HiddenProperties(msgspec.Struct, frozen=True):
-    """The properties of an object that no annotation shows."""
-
-    object_id: int
-    mass: int
-    charge: int
 
 
 class TargetTruth(msgspec.Struct, frozen=True):
@@ -38,7 +30,7 @@ class TargetTruth(msgspec.Struct, frozen=True):
     """
 
     scene_index: int
-    properties: list[HiddenProperties]
+    properties: list[Hidden]
     future_collisions: list[Collision]
     counterfactual_collisions: dict[str, list[Collision]]
 
@@ -73,7 +65,7 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
     changed = _changed_contacts(made)
     truth = TargetTruth(
         scene_index,
-        [HiddenProperties(number, traits.mass, traits.charge) for number, traits in enumerate(made.hidden)],
+        list(made.hidden),
         [c for c in contacts if c.frame_id >= FRAMES],
         {f"{number} {word}": collisions for (number, word), collisions in changed.items()},
     )

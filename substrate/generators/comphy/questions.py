@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
+from typing import NamedTuple
 
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
 from substrate.domains.clevrer.grammar import Phrase
@@ -17,6 +18,7 @@ from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, ne
 from substrate.generators.clevrer.descriptive import Descriptive, Video, ask, yes
 from substrate.generators.clevrer.events import Film
 from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, sentence
+from substrate.generators.clevrer.questions import share
 from substrate.generators.comphy.sampling import Hidden
 
 Change = tuple[int, str]
@@ -75,8 +77,7 @@ def factual_quota(scene_index: int) -> int:
     >>> sum(factual_quota(target) for target in range(1200, 1800))
     5882
     """
-    place = scene_index % TARGETS
-    return (place + 1) * FACTUAL // TARGETS - place * FACTUAL // TARGETS
+    return share(FACTUAL, TARGETS, scene_index % TARGETS)
 
 
 def asks_of_future(scene_index: int) -> bool:
@@ -134,11 +135,25 @@ def write_down(
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
-def _kinds(target: Target) -> Iterator[tuple[str, Group, list[int]]]:
+class Kin(NamedTuple):
+    """The objects of a group that are of one kind, such as the heavy cubes."""
+
+    kind: str
+    group: Group
+    numbers: list[int]
+
+    @property
+    def slots(self) -> dict[str, Phrase]:
+        """The kind and the group as the slots of a wording."""
+        return {"kind": GRAMMAR.word("kind", self.kind), "group": self.group.phrase}
+
+
+def _kin(target: Target) -> Iterator[Kin]:
     """Each kind of hidden property and group, with the group's objects of the kind."""
     for kind, holds in _KINDS.items():
         for group in target.video.names.groups:
-            yield kind, group, [number for number in sorted(group.members) if holds(target.hidden[number])]
+            members = sorted(group.members)
+            yield Kin(kind, group, [number for number in members if holds(target.hidden[number])])
 
 
 def _asked(target: Target, subtype: str, rule: str, answer: str, **slots: Phrase) -> Descriptive:
@@ -147,25 +162,22 @@ def _asked(target: Target, subtype: str, rule: str, answer: str, **slots: Phrase
 
 
 def _exist(target: Target) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(target):
-        slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-        yield _asked(target, f"exist_{kind}", "exist_kind", yes(fitting), **slots)
+    for kin in _kin(target):
+        yield _asked(target, f"exist_{kin.kind}", "exist_kind", yes(kin.numbers), **kin.slots)
 
 
 def _count(target: Target) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(target):
-        slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-        yield _asked(target, f"count_{kind}", "count_kind", str(len(fitting)), **slots)
+    for kin in _kin(target):
+        yield _asked(target, f"count_{kin.kind}", "count_kind", str(len(kin.numbers)), **kin.slots)
 
 
 def _query(target: Target) -> Iterator[Descriptive]:
-    for kind, group, fitting in _kinds(target):
-        for name in ATTRIBUTES if len(fitting) == 1 else ():
-            if name not in dict(group.looks):
-                slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
-                answer = getattr(target.video.names.properties[fitting[0]], name)
-                attribute = GRAMMAR.word("attribute", name)
-                yield _asked(target, f"query_{kind}", "query_kind", answer, attribute=attribute, **slots)
+    for kin in _kin(target):
+        for name in ATTRIBUTES if len(kin.numbers) == 1 else ():
+            if name not in dict(kin.group.looks):
+                answer = getattr(target.video.names.properties[kin.numbers[0]], name)
+                slots = {"attribute": GRAMMAR.word("attribute", name), **kin.slots}
+                yield _asked(target, f"query_{kin.kind}", "query_kind", answer, **slots)
 
 
 def _compare(target: Target) -> Iterator[Descriptive]:

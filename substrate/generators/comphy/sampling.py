@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from random import Random
 
+import msgspec
+
 from substrate.domains.clevrer.format import (
     COLORS,
     FRAMES,
@@ -21,8 +23,8 @@ from substrate.domains.clevrer.format import (
     Shape,
 )
 from substrate.domains.comphy.format import REFERENCES
-from substrate.generators.clevrer._plan import draw
-from substrate.generators.clevrer.physics import LENGTH, Body, Contacts, Poses, Run, travel
+from substrate.generators.clevrer.physics import LENGTH, Body, Contacts, Pose, Poses, Run, travel
+from substrate.generators.clevrer.plan import draw
 from substrate.generators.comphy.physics import Solid, simulate
 
 Pair = tuple[int, int]
@@ -54,10 +56,10 @@ _LONG = 12
 """Frames in view that a meeting must have around it, both sides together."""
 
 
-@dataclass(frozen=True)
-class Hidden:
+class Hidden(msgspec.Struct, frozen=True):
     """An object's hidden properties, which no annotation states; only motion shows them."""
 
+    object_id: int
     mass: int
     charge: int
 
@@ -106,7 +108,7 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
     heavy = rng.sample(range(size), draw(rng, _HEAVY))
     charges = draw(rng, _CHARGES)
     charged = dict(zip(rng.sample(range(size), len(charges)), charges, strict=True))
-    return tuple(Hidden(5 if number in heavy else 1, charged.get(number, 0)) for number in range(size))
+    return tuple(Hidden(place, 5 if place in heavy else 1, charged.get(place, 0)) for place in range(size))
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
@@ -175,7 +177,7 @@ def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> 
         return _uniform(rng, _REST_X), _uniform(rng, _REST_Y)
     if run is None:
         return rng.choice(bodies).location
-    x, y, _ = run.poses[arrival][rng.choice(bodies).object_id][0]
+    x, y, _ = run.poses[arrival][rng.choice(bodies).object_id].location
     return x, y
 
 
@@ -190,12 +192,9 @@ def _shows_well(run: Run) -> bool:
     """
     video = run.frames[:FRAMES]
     for column in zip(*(frame.objects for frame in video), strict=True):
-        flips = [
-            now.inside_camera_view
-            for then, now in pairwise(column)
-            if then.inside_camera_view != now.inside_camera_view
-        ]
-        if len(flips) != len(set(flips)) or not (flips or column[0].inside_camera_view):
+        views = [state.inside_camera_view for state in column]
+        flips = [now for then, now in pairwise(views) if then != now]
+        if len(flips) != len(set(flips)) or not any(views):
             return False
         if any(abs(state.location[2] - RADIUS) > 0.05 for state in column):
             return False
@@ -220,11 +219,8 @@ def _reference(
             replace(solid, body=replace(solid.body, object_id=place)) for place, solid in enumerate(ordered)
         )
         run = simulate(solids, REFERENCE_FRAMES)
-        if _meets(
-            run,
-            (members.index(first), members.index(second)),
-            force=bool(hidden[first].charge and hidden[second].charge),
-        ):
+        places = members.index(first), members.index(second)
+        if _meets(run, places, force=bool(hidden[first].charge and hidden[second].charge)):
             return Video(tuple(members), solids, run)
 
 
@@ -233,13 +229,13 @@ def _meets(run: Run, pair: Pair, *, force: bool) -> bool:
     a, b = sorted(pair)
     seen = [number for number, frame in enumerate(run.frames) if _in_view(frame, (a, b))]
     touch = [c.frame_id for c in run.contacts if tuple(sorted(c.object_ids)) == (a, b)]
-    near = (
-        [f for f in seen if math.dist(run.poses[f][a][0][:2], run.poses[f][b][0][:2]) < _CLOSE]
-        if force
-        else []
-    )
-    around = [f for f in seen if touch and abs(f - touch[0]) <= _LONG // 2]
+    near = [frame for frame in seen if force and _distance(run.poses[frame], a, b) < _CLOSE]
+    around = [frame for frame in seen if touch and abs(frame - touch[0]) <= _LONG // 2]
     return len(around) >= _LONG or (len(near) >= _LONG and not touch)
+
+
+def _distance(poses: Mapping[int, Pose], a: int, b: int) -> float:
+    return math.dist(poses[a].location[:2], poses[b].location[:2])
 
 
 def _solids(bodies: Sequence[Body], hidden: Sequence[Hidden]) -> tuple[Solid, ...]:
@@ -259,13 +255,8 @@ def _launched(rng: Random, number: int, shape: Shape, aim: tuple[float, float], 
     distance = travel(shape, speed, arrival)
     x, y = (place + rng.uniform(-_SPREAD, _SPREAD) for place in aim)
     velocity = round(speed * math.cos(heading), 4), round(speed * math.sin(heading), 4)
-    return Body(
-        number,
-        shape,
-        (round(x - distance * math.cos(heading), 4), round(y - distance * math.sin(heading), 4)),
-        _yaw(rng, shape),
-        velocity,
-    )
+    start = round(x - distance * math.cos(heading), 4), round(y - distance * math.sin(heading), 4)
+    return Body(number, shape, start, _yaw(rng, shape), velocity)
 
 
 def _yaw(rng: Random, shape: Shape) -> float:

@@ -119,8 +119,7 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     assert lines[0].startswith("The paper's ")
     assert not any("verdict changed" in line for line in lines), "no verdict is pinned in this project"
     assert lines[-1].startswith("Nothing to do: ")
-    of_one = invoke("reproduce", "--only", "babi", "--json")
-    result = json.loads(of_one.stdout)
+    result = json.loads(invoke("reproduce", "--only", "babi", "--json").stdout)
     assert (result["ran"], result["drifted"]) == (False, {})
     assert "babi/qa1/accuracy" in result["tables"][0]
     assert result["conclusion"][0].startswith("bAbI: mean, accuracy: ")
@@ -136,8 +135,7 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
     answers.write_bytes(right.replace(b'"correct": true', b'"correct": null', 1))
     assert answers.stat().st_size == len(right)
     assert answers.read_bytes() != right
-    done = json.loads(invoke("reproduce", "--only", "babi", "--json").stdout)
-    assert done["ran"]
+    assert json.loads(invoke("reproduce", "--only", "babi", "--json").stdout)["ran"]
     assert answers.read_bytes() == right
 
 

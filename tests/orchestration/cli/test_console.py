@@ -33,10 +33,8 @@ def test_commands_write_to_a_terminal_in_one_place() -> None:
 
 
 def test_a_trace_sends_a_terminal_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    tree = Tree(trace.escape("\x1b[2J \x9b1m \u202e [bold]"))
-    trace.console().print(tree)
-    printed = capsys.readouterr().out
-    assert printed == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
+    trace.console().print(Tree(trace.escape("\x1b[2J \x9b1m \u202e [bold]")))
+    assert capsys.readouterr().out == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
 
 
 def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +57,7 @@ def test_a_long_stage_of_requests_says_its_pace_and_the_time_left(
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     names = ["twin/dataset", "twin_direct/dataset"]
-    with console.stages_told(names):
+    with console.reporting(names):
         # Replies of an earlier run come at once, then one in ten seconds; in the end no more come.
         for now in range(1, 401):
             advance(names[1], 40 + min(now, 300) // 10, 1000 if now > 5 else 0, "replies")

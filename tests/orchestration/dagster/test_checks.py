@@ -68,7 +68,7 @@ def test_every_stage_has_a_check_against_its_pin_and_every_benchmark_one_of_its_
         for stages in (STAGES, EVERY)
     )
     pinned = {stage.name: stage for stage in STAGES.values() if stage.pinned_by != "nothing"}
-    inputs = {name for name, stage in pinned.items() if stage.pinned_by == "data.dvc" and not stage.asks}
+    inputs = {name for name, of in pinned.items() if of.pinned_by == "data.dvc" and not of.asks_server}
     assert {(asset_key(name), "pinned" if name in inputs else "drift") for name in pinned} <= keys
     assert inputs < pinned.keys()
     shaped = [name for name, logger in LOGGERS.items() if logger.shapes]

@@ -23,7 +23,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import Published
 from orchestration.stages.graph import STAGES, stages_of
 from substrate.domains.rows import decode
-from substrate.generators.babi import write_tasks
+from substrate.generators.babi import TASKS, tell_task, write_texts
 from substrate.generators.clevrer import scene_files
 from substrate.generators.gqa import write
 
@@ -103,7 +103,7 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
 ) -> None:
     root = make_project()
     address, served = mirror
-    paths = write_tasks(tmp_path / "babi", questions=2, seed=1)
+    paths = write_texts(tmp_path / "babi", ((task, tell_task(task, questions=2, seed=1)) for task in TASKS))
     with tarfile.open(served / "tasks_1-20_v1-2.tar.gz", "w:gz") as archive:
         for path in paths:
             archive.add(path, f"tasks_1-20_v1-2/en/{path.name}")

@@ -1,4 +1,4 @@
-"""The shared parts of the commands of `substrate log`: options, and the reading of logs and terms.
+"""The shared parts of the commands of `substrate log`: options, reading, and deltas as JSON.
 
 Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may omit its
 brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--tbox`.
