@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from orchestration.rendering.sizes import code_lines
+from orchestration.rendering.report.sizes import code_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 PINS = ("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc")

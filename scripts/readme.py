@@ -17,10 +17,11 @@ from orchestration.ledger.pinned import PinError, pinned_cells, pinned_scores
 from orchestration.ledger.soundness import faults, others_pinned, require_sound
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
-from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
-from orchestration.rendering.conclusion import counts_in_words, verdict_lines
-from orchestration.rendering.official import BESIDE, pinned_rows
+from orchestration.rendering.conclusion import verdict_lines
+from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL, PAIRED
+from orchestration.rendering.layouts.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
+from orchestration.rendering.wording import counts_in_words
 from orchestration.scoring.claims import OPEN
 from orchestration.scoring.comparability import NOT_REPORTED
 from orchestration.scoring.counting import split_name

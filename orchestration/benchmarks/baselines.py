@@ -17,7 +17,8 @@ from orchestration.benchmarks.gqa import GQA
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.benchmarks.twin import COMPARED, TWIN
 from orchestration.models.asking import Part
-from orchestration.models.transcript import Records, TranscriptError
+from orchestration.models.exchange import Records
+from orchestration.models.transcript import TranscriptError
 from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs

@@ -94,7 +94,7 @@ class Exhibit(NamedTuple):
 
     Attributes:
         title: its heading, also in the table of contents.
-        drawn: the name of its drawing in :data:`orchestration.rendering.report.DRAWN`.
+        drawn: the name of its drawing in :data:`orchestration.rendering.report.first_page.DRAWN`.
         shown: from the benchmark's rows (none if it was not asked) and its files to the content.
     """
 

@@ -90,7 +90,7 @@ class Table(Declared):
         name: the last part of its stage's name and of its files' names.
         title: its heading in the report.
         about: a description of its stage for the UI.
-        layout: the name of its layout in :data:`orchestration.rendering.results.LAYOUTS`.
+        layout: the name of its layout in :data:`orchestration.rendering.layouts.results.LAYOUTS`.
         needs: stages that it shows in addition to its benchmarks' scores.
         beyond: numbers of other benchmarks to show below its own.
         trivial: stages of a study whose rows are trivial methods' answers to the same questions.

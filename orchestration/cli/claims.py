@@ -30,7 +30,7 @@ def claims(
     """
     from orchestration.ledger.verdicts import verdicts_here
     from orchestration.project import open_workspace
-    from orchestration.rendering.conclusion import counts_in_words
+    from orchestration.rendering.wording import counts_in_words
 
     every = verdicts_here(open_workspace(profile))
     if name is not None:
@@ -60,8 +60,8 @@ def named(every: Iterable[ClaimVerdict], name: str) -> ClaimVerdict:
 
 def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
-    from orchestration.rendering.conclusion import counts_in_words
     from orchestration.rendering.tables import drawn, wrapped
+    from orchestration.rendering.wording import counts_in_words
     from orchestration.scoring.claims import OPEN, VERDICTS
 
     every = sorted(every, key=lambda claim: [*VERDICTS].index(claim.verdict))

@@ -233,7 +233,7 @@ def run_tables(
     share, only the benchmark's own rows.
     """
     from orchestration.registry import BENCHMARKS
-    from orchestration.rendering.results import by_number
+    from orchestration.rendering.layouts.results import by_number
     from orchestration.rendering.tables import read_table
     from orchestration.scoring.scores import read_scores
 

@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
-from orchestration.rendering.page import number_page
+from orchestration.rendering.report.page import number_page
 from orchestration.rendering.tables import read_table
 from orchestration.scoring.comparability import bounded, percent, stated
 from orchestration.scoring.counting import line_count

@@ -12,8 +12,8 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import ZIP_ERRORS, members, open_zip, read_member, require_file, require_members
 from substrate.base.limits import LIMITS, SMALL
 
+# A function from a member's name to its new name; ``None`` skips the member.
 Wanted = Callable[[PurePosixPath], str | None]
-"""A function from a member's name to its new name; ``None`` skips the member."""
 
 
 def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> None:

@@ -53,7 +53,7 @@ def read_downloads(path: Path) -> dict[str, Pin]:
         raise FormatError(str(error), where=(path,), hint=hint) from error
 
 
-class Known(NamedTuple):
+class KnownBytes(NamedTuple):
     """The known bytes of a file.
 
     Attributes:
@@ -77,16 +77,16 @@ class Known(NamedTuple):
         Raises:
             RefusedError: they differ; the error has the expected and the actual hash.
         """
-        found = Pin(sha256=sha256(path).removeprefix("sha256:"), size=path.stat().st_size, url=url)
+        actual = Pin(sha256=sha256(path).removeprefix("sha256:"), size=path.stat().st_size, url=url)
         differ: list[str] = []
         if self.blob and (blob := git_blob(path)) != self.blob:
             differ.append(f"expected git blob SHA-1 {self.blob}, found {blob}")
-        if (pin := self.pin) and (pin.sha256, pin.size) != (found.sha256, found.size):
-            known = f"expected SHA-256 {pin.sha256} ({pin.size} bytes)"
-            differ.append(f"{known}, found {found.sha256} ({found.size} bytes)")
+        if (pin := self.pin) and (pin.sha256, pin.size) != (actual.sha256, actual.size):
+            expected = f"expected SHA-256 {pin.sha256} ({pin.size} bytes)"
+            differ.append(f"{expected}, found {actual.sha256} ({actual.size} bytes)")
         if differ:
             raise RefusedError(f"the bytes differ: {'; '.join(differ)}", where=where, hint=hint)
-        return found
+        return actual
 
 
 def git_blob(path: Path) -> str:
@@ -96,7 +96,7 @@ def git_blob(path: Path) -> str:
         return hashlib.file_digest(file, lambda: begun).hexdigest()
 
 
-def keep(pins: Path, key: str, pin: Pin) -> None:
+def add_pin(pins: Path, key: str, pin: Pin) -> None:
     """Pin a first download."""
     text = msgspec.json.encode({**read_downloads(pins), key: pin}, order="sorted")
     pins.parent.mkdir(parents=True, exist_ok=True)
@@ -159,25 +159,25 @@ def fetch(
         FormatError: the pins file is damaged.
     """
     files = wanted(benchmark, official_sources() if sources is None else sources)
-    held = read_downloads(pins)  # a damaged pins file is found before anything is downloaded
+    pinned = read_downloads(pins)  # a damaged pins file is found before anything is downloaded
     with naming(out):
         out.mkdir(parents=True, exist_ok=True)
     report, patience, fetched = progress or (lambda *_: None), patience or Patience(), list[Fetched]()
     for file in (file for file in files if not only or file.name in only):
         key, path = f"{benchmark}/{file.name}", out / file.name
-        known = Known(key, file.blob, held.get(key))
+        known = KnownBytes(key, file.blob, pinned.get(key))
         if path.exists():
             pin = _present(path, known, pins)
             fetched.append(Fetched(file.name, path, "present", pin.size, pin.sha256, blob=file.blob))
         else:
             url, is_first = f"{base.rstrip('/')}/{file.name}" if base else file.url, not known.is_vouched
-            pin = _downloaded(url, path, known, pins, report, patience)
+            pin = _fetched(url, path, known, pins, report, patience)
             digest = pin.size, pin.sha256
             fetched.append(Fetched(file.name, path, "downloaded", *digest, pin.url, is_first, file.blob))
     return fetched
 
 
-def _present(path: Path, known: Known, pins: Path) -> Pin:
+def _present(path: Path, known: KnownBytes, pins: Path) -> Pin:
     """Check an existing file, for which a published hash or a pin has to vouch."""
     pin = known.checked(path, "", path, hint="Move it away and fetch again")
     if not known.is_vouched:
@@ -187,9 +187,9 @@ def _present(path: Path, known: Known, pins: Path) -> Pin:
     return pin
 
 
-def _downloaded(source: str, path: Path, known: Known, pins: Path, report: Report, patience: Patience) -> Pin:
+def _fetched(url: str, path: Path, known: KnownBytes, pins: Path, report: Report, patience: Patience) -> Pin:
     """Download a file to a path."""
-    url = without_user(source)
+    address = without_user(url)
     hint = "Fetch again or give a mirror as the base address: the source does not serve the published file"
     if not known.blob:
         what = "if the source has published a new version and you accept it"
@@ -197,14 +197,14 @@ def _downloaded(source: str, path: Path, known: Known, pins: Path, report: Repor
 
     def accept(part: Path) -> Pin:
         """Refuse bytes other than the known ones; pin a first download, if it is whole."""
-        pin = known.checked(part, url, path.name, url, hint=hint)
+        pin = known.checked(part, address, path.name, address, hint=hint)
         if not known.is_vouched:
-            _require_readable(part, path.name, url)
-            keep(pins, known.key, pin)
+            _require_readable(part, path.name, address)
+            add_pin(pins, known.key, pin)
         return pin
 
     part, most = path.with_name(f"{path.name}.part"), known.pin.size if known.pin else LIMITS.bytes
-    return Transfer(part, accept, report, patience, most=most, hosts=_hosts())(source, path)
+    return Transfer(part, accept, report, patience, most=most, hosts=_hosts())(url, path)
 
 
 def _require_readable(path: Path, name: str, url: str) -> None:

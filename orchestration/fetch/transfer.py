@@ -34,8 +34,8 @@ T = TypeVar("T")
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
+# A callback that takes the file's name, the bytes received and the total bytes (``None`` if unknown).
 Report = Callable[[str, int, "int | None"], None]
-"""A callback that takes the file's name, the bytes received and the total bytes (``None`` if unknown)."""
 
 
 class DownloadError(SubstrateError):
@@ -189,9 +189,8 @@ class Transfer(Generic[T]):
                 since, before = since + took, start
                 if rate < least:
                     what = f"the source sends {rate:.0f} bytes a second, less than {least:.0f}"
-                    hint = (
-                        f"Fetch again later or give a mirror: {start} bytes are kept and the download resumes"
-                    )
+                    kept = f"{start} bytes are kept and the download resumes"
+                    hint = f"Fetch again later or give a mirror: {kept}"
                     where = self.name, without_user(str(response.url))
                     raise UnavailableError(what, where=where, hint=hint)
         return start

@@ -19,7 +19,7 @@ from orchestration.ledger.differences import Difference
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed, put, version_of
 from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name, short_digest
-from orchestration.models.transcript import read_told
+from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
 from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts, split_name
@@ -90,7 +90,7 @@ def of_files(workspace: Workspace) -> Results:
         return list(graded_rows(path)) if path.is_file() else []
 
     def by(benchmark: str) -> str:
-        told = read_told(workspace.data / benchmark)
+        told = read_model(workspace.data / benchmark)
         return told.name.partition(" (")[0] if told else ""
 
     return Results(workspace.settings.profile, counts, rows, by)

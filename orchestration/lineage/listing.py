@@ -10,7 +10,7 @@ import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.lineage.number import NUMBERS, read_tables
-from orchestration.models.transcript import read_told
+from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.comparability import difference, own, why_not
 from orchestration.scoring.counting import Comparison
@@ -107,8 +107,8 @@ class Listing:
         """The language model behind a number, or behind a side of a difference."""
         for part in re.split(f"/{MINUS}", name)[::-1]:
             benchmark = BENCHMARKS.get(part.partition("/")[0])
-            if benchmark and benchmark.by_model and (told := read_told(self.workspace.data / benchmark.name)):
-                return told.name
+            if benchmark and benchmark.by_model and (who := read_model(self.workspace.data / benchmark.name)):
+                return who.name
         return None
 
     def find(self, text: str) -> list[str]:

@@ -23,7 +23,7 @@ from orchestration.ledger.environment import LOCK, lock_hash
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import read_records
-from orchestration.models.transcript import read_told
+from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name, total
 from orchestration.scoring.scores import Score, score_file
@@ -293,7 +293,7 @@ def _source_of(lineage: Lineage, stage: str, path: str) -> DatasetOrigin:
     # The inputs outside the project are files that a user named.
     named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
     by_model, files = benchmark in BENCHMARKS and BENCHMARKS[benchmark].by_model, list[dict[str, str]]()
-    if by_model and (who := read_told(lineage.workspace.path(path))):
+    if by_model and (who := read_model(lineage.workspace.path(path))):
         kind = f"transcript of {who.name}, {who.requests:,} requests"
     elif origin == "official":
         kind, files = "official", list(_official(lineage.workspace, benchmark))

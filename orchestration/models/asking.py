@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from orchestration.base.http import Patience
-from orchestration.models import transcript
+from orchestration.models import exchange, transcript
 from orchestration.models.client import Client, Endpoint
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Model, Request
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.rows import Row
 
+# Asks a model about one thing and returns its rows. No part depends on another part's replies.
 Part = Callable[[Model], list[Row]]
-"""Asks a model about one thing and returns its rows. No part depends on another part's replies."""
+# Called with the number of finished parts and the number of all parts.
 Watch = Callable[[int, int], None]
-"""Called with the number of finished parts and the number of all parts."""
 
 
 def ask_parts(
@@ -51,7 +51,7 @@ def ask_parts(
     return sorted(rows, key=lambda row: (row.scene, row.question))
 
 
-def view(parts: Sequence[Part], baseline: Baseline, records: transcript.Records) -> transcript.Records:
+def view(parts: Sequence[Part], baseline: Baseline, records: exchange.Records) -> exchange.Records:
     """The records of a transcript that some parts use, including the repeated requests.
 
     Raises:
@@ -59,8 +59,8 @@ def view(parts: Sequence[Part], baseline: Baseline, records: transcript.Records)
     """
     model = transcript.Replay(records, baseline)
     ask_parts(parts, model)
-    used = set(model.asked)
-    used |= {transcript.address(transcript.again(records[name].request)) for name in used}
+    repeats = (exchange.address(exchange.asked_again(records[name].request)) for name in model.asked)
+    used = {*model.asked, *repeats}
     return {name: record for name, record in records.items() if name in used}
 
 
@@ -74,7 +74,7 @@ class Recorder:
     """
 
     def __init__(
-        self, client: Client, known: transcript.Records, journal: transcript.Journal, baseline: Baseline
+        self, client: Client, known: exchange.Records, journal: transcript.Journal, baseline: Baseline
     ) -> None:
         self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
         self._lock = threading.Lock()
@@ -90,34 +90,34 @@ class Recorder:
 
     def ask(self, request: Request) -> str:
         """Return the reply to a request, known or new; raises errors as :meth:`Client.complete`."""
-        written = transcript.canonical(request, self._baseline)
-        name = transcript.address(written)
+        written = exchange.canonical(request, self._baseline)
+        name = exchange.address(written)
         with self._lock:
             asking = self._asking[name]
         with asking:
             record = self._answered(name) or self._new(written, request)
             self._requests[name] = written, request
-        return transcript.content(record.reply)
+        return record.reply.text()
 
     def finish(self) -> None:
         """Repeat a twentieth of the requests at the end, to check that earlier requests do not matter."""
         for name, (written, request) in self._requests.items():
-            again = transcript.again(written)
-            if transcript.repeated(name) and not self._answered(transcript.address(again)):
-                self._new(again, request)
+            second = exchange.asked_again(written)
+            if exchange.is_asked_twice(name) and not self._answered(exchange.address(second)):
+                self._new(second, request)
 
-    def _answered(self, name: str) -> transcript.Exchange | None:
+    def _answered(self, name: str) -> exchange.Exchange | None:
         """Return the known reply, except a refusal for length, because the context may have grown."""
         known = self._known.get(name)
         return self._journal.records.get(name) or (None if known and known.reply.error else known)
 
-    def _new(self, written: dict[str, Any], request: Request) -> transcript.Exchange:
+    def _new(self, written: dict[str, Any], request: Request) -> exchange.Exchange:
         if self._failure:
             raise self._failure
         begun = time.monotonic()
         try:
             reply = self._client.complete(request)
-            record = transcript.make_record(written, reply, round(time.monotonic() - begun, 2))
+            record = exchange.make_record(written, reply, round(time.monotonic() - begun, 2))
             with self._lock:
                 self._journal.append(record)
                 self.asked += 1

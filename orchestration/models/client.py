@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from orchestration.base import http
 from orchestration.base.secrets_out import hide
-from orchestration.models.transcript import Answerer, Reply
+from orchestration.models.exchange import Answerer, Reply
 from substrate.base.errors import SubstrateError
 from substrate.base.inputs import NOT_JSON
 from substrate.baselines.model import Message, ReplyError, Request
@@ -81,12 +81,12 @@ class _RefusedError(ModelError):
     """The server refuses a request; it may accept another format."""
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _Text(msgspec.Struct, frozen=True):
     content: str
 
 
 class _Choice(msgspec.Struct, frozen=True):
-    message: _Said
+    message: _Text
     finish_reason: str | None = None
 
 
@@ -186,7 +186,7 @@ class Client:
         return reply
 
     def _try(self, request: Request, patience: http.Patience, format: str) -> Reply:
-        known, by_format = self._known(), format == "json_schema"
+        known, by_format = self._served_model(), format == "json_schema"
         body = {
             "model": self._baseline.model,
             "seed": self._baseline.seed,
@@ -214,9 +214,9 @@ class Client:
             raise http.TryAgainError("the server's answer is not a chat completion") from None
         text, usage = self._server.hide(choice.message.content), completion.usage or _Usage()
         tokens = usage.prompt_tokens, usage.completion_tokens
-        return Reply(text, choice.finish_reason, format, self._by(completion, known), *tokens)
+        return Reply(text, choice.finish_reason, format, self._answerer(completion, known), *tokens)
 
-    def _known(self) -> _Model:
+    def _served_model(self) -> _Model:
         """Return the model as the server lists it, empty if it does not; requested only once."""
         import httpx
 
@@ -230,7 +230,7 @@ class Client:
             names = (self._baseline.model, self._baseline.answers_as)
             return next((model for model in self._served if model.id in names), _Model(""))
 
-    def _by(self, reply: _Completion, known: _Model) -> Answerer:
+    def _answerer(self, reply: _Completion, known: _Model) -> Answerer:
         """Return the model that answered.
 
         Raises:

@@ -3,127 +3,31 @@
 There is one file per model, revision and baseline. New requests are added to it, and nothing is ever removed;
 a run with fewer questions is a view of it.
 
-Each request is a line: its address, the request in canonical JSON (model, revision, seed, messages, schema; a
-picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request, so that no
-answer is used for another question. An edited line no longer matches its digest.
+Each line is an :class:`.Exchange`. While a run asks, its exchanges grow in a journal beside the transcript;
+:func:`settle` moves them into it.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from orchestration.models.exchange import Exchange, Records, address, canonical, make_record
 from substrate.base.errors import FormatError, LogError, LogHeldError, SubstrateError
 from substrate.base.files import make_folders, naming, replacing
 from substrate.base.inputs import NOT_JSON, read_bytes, require_distinct_keys
-from substrate.baselines.model import Image, ReplyError, Request
+from substrate.baselines.model import Request
 from substrate.baselines.parameters import MODEL_URL, Baseline
 from substrate.log.journal import Journal as AppendedFile
 
 
 class TranscriptError(SubstrateError):
     """A transcript lacks a requested reply, or another run is writing it."""
-
-
-class Answerer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The model behind a reply, in the server's own words; empty where it says nothing; ``weights`` is
-    ``sha256:`` and their digest.
-    """
-
-    model: str = ""
-    fingerprint: str = ""
-    server: str = ""
-    quantisation: str = ""
-    weights: str = ""
-
-
-class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply of a server.
-
-    Attributes:
-        content: the text.
-        finish_reason: why it ended.
-        format: how it was held to the schema: ``json_schema``, ``text``, or ``json_object`` in older ones.
-        by: who replied.
-        prompt_tokens: tokens of the request.
-        completion_tokens: tokens of the reply.
-        error: why there is no reply: the request does not fit into the model's context.
-    """
-
-    content: str
-    finish_reason: str | None
-    format: str
-    by: Answerer = Answerer()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    error: str = ""
-
-
-class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of a transcript; ``seconds`` stands in the journal alone, and no digest is over it."""
-
-    address: str
-    digest: str
-    request: dict[str, Any]
-    reply: Reply
-    seconds: float = 0.0
-
-
-def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
-    """Make the record of a canonical request and its reply."""
-    digest = address({"request": request, "reply": msgspec.to_builtins(reply)})
-    return Exchange(address(request), digest, request, reply, seconds)
-
-
-Records = dict[str, Exchange]
-"""The records of a transcript by address."""
-
-
-def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
-    """Everything that an answer depends on, as JSON; of a picture its name, type and hash."""
-    messages = [
-        {"role": message.role, "text": message.text, "images": [*map(_without_data, message.images)]}
-        for message in request.messages
-    ]
-    return {
-        "model": baseline.model,
-        "revision": baseline.revision,
-        "seed": baseline.seed,
-        "temperature": 0,
-        "max_tokens": request.max_tokens,
-        "messages": messages,
-        "schema": request.schema,
-    }
-
-
-def _without_data(image: Image) -> dict[str, str]:
-    return {"name": image.name, "media_type": image.media_type, "sha256": image.sha256}
-
-
-def address(content: dict[str, Any]) -> str:
-    """The SHA-256 of a JSON record, independent of the order of its keys.
-
-    >>> address({"b": 1, "a": 2}) == address({"a": 2, "b": 1})
-    True
-    """
-    return f"sha256:{hashlib.sha256(msgspec.json.encode(content, order='sorted')).hexdigest()}"
-
-
-def again(request: dict[str, Any]) -> dict[str, Any]:
-    """The second asking of a canonical request, which tests whether the reply repeats."""
-    return {**request, "again": 1}
-
-
-def repeated(name: str) -> bool:
-    """Tell whether the request at an address is in the twentieth of requests that are asked twice."""
-    return int(name[-8:], 16) % 20 == 0
 
 
 def file_of(folder: Path, baseline: Baseline) -> Path:
@@ -162,66 +66,6 @@ def read_took(transcript: Path) -> Took:
     """Read the duration of a transcript's requests; zero if it is unknown."""
     path = took_of(transcript)
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
-
-
-TOLD = "model.json"
-"""The file next to a profile's copy of a transcript that names the answering model."""
-
-
-class Told(msgspec.Struct, frozen=True):
-    """The model behind some records: as it was asked for, as the server named it, and what it took.
-
-    ``seconds`` is the mean time of a request, 0 where it is not known; of the requests that were asked twice,
-    ``repeated``, those with the same reply ``agreed``.
-    """
-
-    model: str
-    revision: str
-    answered: list[Answerer]
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    seconds: float
-    repeated: int
-    agreed: int
-
-    @property
-    def name(self) -> str:
-        """The answering model, with its known properties.
-
-        >>> said = Answerer("Small.Q4_1", "b1", "xllamacpp 1", "Q4_1", "sha256:0123456789abcdef")
-        >>> Told("Small.Q4_1", "sha256:0123456789abcdef", [said], 1, 2, 3, 0.5, 0, 0).name
-        'Small.Q4_1 (Q4_1, weights 0123456789ab, xllamacpp 1)'
-        """
-        named = []
-        for by in self.answered:
-            weights = by.weights or self.revision
-            about = (by.quantisation, f"weights {weights.removeprefix('sha256:')[:12]}", by.server)
-            alias = f", asked for as {self.model}" if by.model and by.model != self.model else ""
-            unnamed = "" if by.model else ", the server names no model"
-            named.append(f"{by.model or self.model} ({', '.join(filter(None, about))}{alias}{unnamed})")
-        return " and ".join(named) or self.model
-
-
-def told(records: Records, baseline: Baseline, took: Took) -> Told:
-    """Describe the model that answered in some records of one baseline."""
-    first = [record for record in records.values() if "again" not in record.request]
-    repeats = [(record, records.get(address(again(record.request)))) for record in first]
-    agreed = [record.reply.content == repeat.reply.content for record, repeat in repeats if repeat]
-    by = {
-        msgspec.structs.replace(record.reply.by, fingerprint="") for record in first if not record.reply.error
-    }
-    asked = str(baseline.model), baseline.revision, sorted(by, key=msgspec.structs.astuple), len(first)
-    prompt = sum(record.reply.prompt_tokens for record in first)
-    completion = sum(record.reply.completion_tokens for record in first)
-    seconds = round(took.seconds / took.requests, 1) if took.requests else 0.0
-    return Told(*asked, prompt, completion, seconds, len(agreed), sum(agreed))
-
-
-def read_told(folder: Path) -> Told | None:
-    """The model behind a profile's copy of a transcript; ``None`` if nothing was measured."""
-    path = folder / TOLD
-    return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
 
 
 def read_transcript(path: Path) -> Records:
@@ -283,17 +127,6 @@ def _record(line: bytes, where: str) -> Exchange:
     return record
 
 
-def content(reply: Reply) -> str:
-    """The text of a reply.
-
-    Raises:
-        ReplyError: there is no text; gives the reason.
-    """
-    if reply.error:
-        raise ReplyError(reply.error)
-    return reply.content
-
-
 class Journal:
     """The records of an unfinished run, each on disk before its use; a killed run loses none."""
 
@@ -347,13 +180,16 @@ def journal(path: Path) -> Iterator[Journal]:
 
 
 class Replay:
-    """A model that replays a transcript and answers nothing else."""
+    """A model that replays a transcript and answers nothing else.
+
+    Attributes:
+        asked: the addresses of the requests, in order.
+    """
 
     def __init__(self, records: Records, baseline: Baseline) -> None:
         self._records = records
         self._baseline = baseline
         self.asked: list[str] = []
-        """The addresses of the requests, in order."""
 
     def ask(self, request: Request) -> str:
         """Return the recorded reply.
@@ -367,4 +203,4 @@ class Replay:
             hint = f"Set {MODEL_URL} to ask for what is missing, or a smaller n to do without it"
             raise TranscriptError(f"the transcript has no answer to request {name}", hint=hint)
         self.asked.append(name)
-        return content(self._records[name].reply)
+        return self._records[name].reply.text()

@@ -1,12 +1,13 @@
-"""Tables, figures and the report; this room shows scores and traces.
+"""Scores and traces in words, tables and pages; the statistics are those of :mod:`orchestration.scoring`.
 
-Where to start:
+Open first:
 
-- a table: :mod:`.results` has the rows of each, :mod:`.captions` its caption, :mod:`.tables` turns both into
-  text; :mod:`.official` and :mod:`.best_trivial` add the official measurements and the trivial methods;
-- the report: :mod:`.report` writes its first page, with tables by :mod:`.report_tables`, figures by
-  :mod:`.figures` and :mod:`.diagrams`, and :mod:`.sizes`; the other pages are those of :mod:`.numbers`,
-  :mod:`.answers`, :mod:`.scenes`, :mod:`.claims` and :mod:`.examples`. :mod:`.page` has what pages share, and
-  :mod:`.part_cache` keeps unchanged parts;
-- a terminal: :mod:`.conclusion` has the last lines of a run, :mod:`.drift` describes what differs.
+- :mod:`.tables` for a table's columns and its text in each format; the room :mod:`.layouts` decides the rows
+  and columns of each table of results;
+- the room :mod:`.report` for the HTML report;
+- :mod:`.conclusion` for the last lines of a run, :mod:`.drift` for what differs from the pins.
+
+:mod:`.wording` has the words for numbers and verdicts, :mod:`.figures` the drawings by matplotlib. The report
+and the layouts import these modules, never the reverse. The report reads tables from their files; it imports
+of the layouts only the head of a column, to find the cells of trivial methods among the pins.
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten, wrap
@@ -11,23 +10,20 @@ from textwrap import shorten, wrap
 from orchestration.ledger.pinned import pinned_scores
 from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, verdicts_here
 from orchestration.lineage.number import NUMBERS
-from orchestration.models.transcript import read_told
+from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.page import label
-from orchestration.scoring.claims import VERDICTS, ClaimVerdict
+from orchestration.rendering.wording import counts_in_words, label
+from orchestration.scoring.claims import ClaimVerdict
 from orchestration.scoring.formatting import bounds, counted
 from orchestration.scoring.scores import Score, metrics_file, read_scores, score
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, folder_of, is_real
 
-WHOLE = ("accuracy", "per_question", "f1", "joint", "per_arm", "divergence")
-"""The metrics of whole questions, by the last part of a number's name."""
-_WIDTH, _LINES = 110, 8
-"""The length of a line, and the most lines: those about the report and the run come after them."""
-_CHANGES = 3
-"""The most lines about changed verdicts."""
-_NUMBERS = 6
-"""The most numbers of a part to list; of more, its mean or the first ones stand for the rest."""
+# The metrics of whole questions, by the last part of a number's name.
+_WHOLE = ("accuracy", "per_question", "f1", "joint", "per_arm", "divergence")
+# The length of a line; the most lines (those about the report and the run come after them); the most lines
+# about changed verdicts; the most numbers of a part (of more, the mean or the first ones stand for the rest).
+_WIDTH, _LINES, _CHANGES, _NUMBERS = 110, 8, 3, 6
 
 
 def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
@@ -63,20 +59,10 @@ def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
     pinned = pinned_scores(workspace.root, workspace.settings.profile) if lacking else {}
     for number, benchmark in NUMBERS.items():
         correct, n = pinned.get(number, (0, 0))
-        if n and number.endswith(WHOLE) and benchmark.source.name in lacking:
+        if n and number.endswith(_WHOLE) and benchmark.source.name in lacking:
             first.setdefault(benchmark.name, f"{label(number)} {counted(correct, n)}")
     if first:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
-
-
-def counts_in_words(now: Iterable[ClaimVerdict]) -> str:
-    """Count verdicts in a sentence.
-
-    >>> counts_in_words([])
-    ''
-    """
-    counts = Counter(of.verdict for of in now)
-    return ", ".join(f"{counts[of]} {words[counts[of] > 1]}" for of, words in VERDICTS.items() if counts[of])
 
 
 def _named(now: Sequence[ClaimVerdict]) -> Iterator[str]:
@@ -96,7 +82,7 @@ def _of_part(workspace: Workspace, name: str, as_pinned: bool) -> Iterator[str]:
     elif (workspace.artifacts / metrics_file(name)).is_file():
         scores = read_scores(workspace.artifacts, benchmark.numbers)
     measured = [scores[number] for number in benchmark.numbers if number in scores and scores[number].n]
-    whole = [of for of in measured if of.metric in WHOLE] or measured
+    whole = [of for of in measured if of.metric in _WHOLE] or measured
     whole = [of for of in whole if of.subset == "mean"] or whole
     for of in whole[:_NUMBERS]:
         pinned = " as pinned" if as_pinned else "" if of.data == "official" else f", {of.data} data"
@@ -105,7 +91,7 @@ def _of_part(workspace: Workspace, name: str, as_pinned: bool) -> Iterator[str]:
         yield f"and {len(whole) - _NUMBERS} more numbers: `substrate trace --list {name}`"
     if not whole:
         yield f"{benchmark.title}: nothing was measured."
-    if benchmark.by_model and (model := read_told(workspace.data / name)):
+    if benchmark.by_model and (model := read_model(workspace.data / name)):
         yield f"Answered by {model.name}, {model.requests:,} requests."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -19,9 +19,8 @@ from orchestration.scoring.formatting import bounds, bracketed, counted, share
 from orchestration.scoring.scores import Count
 from substrate.base import words
 
-_SHOWN, _LISTED = 20, 5
-"""The most cells of a stage that are listed, and the most items of any other kind."""
-_SAMPLED = 10
+# The most listed cells of a stage, items of any other kind, and changed answers.
+_SHOWN, _LISTED, _SAMPLED = 20, 5, 10
 _HEADS = ("number", "n", "before", "after", "difference", "won", "lost", "p")
 
 
@@ -38,7 +37,7 @@ def change_lines(moved: Changes) -> list[str]:
         lines += [*drawn(_HEADS, rows, "simple", words=True).splitlines(), ""]
     if moved.rows:
         ways = ", ".join(f"{count:,} {way}" for way, count in moved.changes.items())
-        lines += [f"{_counted(moved.rows, 'answer')} changed: {ways}", ""]
+        lines += [f"{words.counted(len(moved.rows), 'answer')} changed: {ways}", ""]
         lines += map(_answer_line, moved.rows[:_SAMPLED])
         more = len(moved.rows) - _SAMPLED
         lines += [f"and {more:,} more; --json has all", ""] if more > 0 else [""]
@@ -84,7 +83,7 @@ def _answer_line(row: ComparedRow) -> str:
 
 
 def _text(macro: str, *about: Any) -> str:
-    template = text_template(__file__, "drift.txt.j2", counted=_counted)
+    template = text_template(__file__, "drift.txt.j2", counted=words.counted)
     return getattr(template.make_module(), macro)(*about)
 
 
@@ -115,10 +114,6 @@ def _others(report: Report) -> list[Difference]:
 def verdict(report: Report) -> str:
     """The outcome of a verification in one line."""
     return _text("verdict", report)
-
-
-def _counted(items: Sized, noun: str) -> str:
-    return words.counted(len(items), noun)
 
 
 def _capped(differences: Sequence[Difference]) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from contextvars import ContextVar
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -31,8 +30,8 @@ _VARIABLES = {
     NS_DR: "var(--ns_dr)",
     ALOE: "var(--aloe)",
 }
+# The style of all figures; its colours are those of :data:`INK` and :data:`FAINT`.
 _STYLE = Path(__file__).with_name("figures.mplstyle")
-"""The style of all figures; its colours are those of :data:`INK` and :data:`FAINT`."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -68,49 +67,32 @@ def ablation_curve(name: str, curve: Curve) -> str:
             axes.legend(fontsize=9)
 
     about = f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals."
-    return svg(name, about, draw, curve)
+    return svg(name, about, draw)
 
 
-DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = ContextVar(
-    "DRAWINGS", default=None
-)
-"""Keeps the drawings of a report by what they show; figures that are results are drawn each time."""
-DRAWING = Lock()
-"""Held while matplotlib draws: its settings and fonts are global, and stages run in threads."""
+# Held while matplotlib draws: its settings and fonts are global, and stages run in threads.
+_DRAWING = Lock()
 
 
 def svg(
-    name: str,
-    description: str,
-    draw: Callable[[Axes], None],
-    shows: Any,
-    *,
-    height: float = 3.3,
-    alone: bool = False,
+    name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
 ) -> str:
     """A figure 5 inches wide as an SVG element that fills its column; ids start with the figure's name.
 
     Args:
-        shows: all that is drawn, as JSON takes it: the report draws the same once.
         height: in inches.
         alone: whether it is a separate file, on white, rather than an element of a page.
     """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
-    def drawn(_: Path | None = None) -> str:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-
-        text = io.StringIO()
-        with DRAWING, rc_context({"svg.hashsalt": name}, fname=_STYLE):
-            figure = Figure(figsize=(5, height), layout="constrained")
-            draw(figure.add_subplot())
-            none: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-            figure.savefig(text, format="svg", transparent=not alone, metadata=none)
-        return text.getvalue() if alone else _page_ready(text.getvalue(), name, description)
-
-    if (keep := DRAWINGS.get()) and not alone:
-        return keep((draw.__qualname__, name, description, height, shows), drawn)
-    return drawn()
+    text = io.StringIO()
+    with _DRAWING, rc_context({"svg.hashsalt": name}, fname=_STYLE):
+        figure = Figure(figsize=(5, height), layout="constrained")
+        draw(figure.add_subplot())
+        none: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(text, format="svg", transparent=not alone, metadata=none)
+    return text.getvalue() if alone else _page_ready(text.getvalue(), name, description)
 
 
 def _page_ready(svg: str, name: str, description: str) -> str:

@@ -20,9 +20,6 @@ from orchestration.scoring.published import published
 
 T = TypeVar("T")
 Place = Literal["", "below", "detail"]
-"""The place of a column: beside the others; ``below`` the figure on its left, if space is short; ``detail``
-in every file, and elsewhere if there is space.
-"""
 
 
 def read_list(path: Path, of: type[T]) -> list[T]:
@@ -49,7 +46,8 @@ class Column(NamedTuple):
         cell: from a record to the cell's text.
         cited: the systems whose published figures it shows; empty for our own.
         number: from a record to the name of the cell's number.
-        place: its place.
+        place: beside the others; or ``below`` the figure on its left, if space is short; or a ``detail``,
+            which is in every file, and elsewhere if there is space.
     """
 
     head: str
@@ -67,17 +65,23 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A caption, column heads and rows of text; the first column holds labels, the others numbers."""
+    """A table as text; the first column holds labels, the others numbers.
+
+    Attributes:
+        caption: its caption.
+        heads: the heads of its columns.
+        rows: the texts of its cells.
+        numbers: the name of each cell's number.
+        cited: for each column, the citations of its published numbers by system; empty for our own.
+        places: the place of each column; empty if all are beside each other.
+    """
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: Sequence[Sequence[str]] = ()
-    """The name of each cell's number."""
     cited: Sequence[Mapping[str, str]] = ()
-    """For each column, the citations of its published numbers by system; empty for our own."""
     places: Sequence[Place] = ()
-    """The place of each column; empty if all are beside each other."""
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
@@ -152,5 +156,5 @@ def _json(table: Table) -> str:
     return msgspec.json.format(msgspec.json.encode(record), indent=2).decode() + "\n"
 
 
+# Renderers by file suffix.
 FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html, "json": _json}
-"""Renderers by file suffix."""

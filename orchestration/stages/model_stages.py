@@ -12,7 +12,7 @@ from typing import Any
 from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import SECTION, LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.own_files import AnswerCounts, write_rows
-from orchestration.models import asking, client, transcript
+from orchestration.models import answering, asking, client, transcript
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import TRANSCRIPT, requests_of
@@ -89,8 +89,8 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     except transcript.TranscriptError as error:
         return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
     transcript.write_transcript(out / TRANSCRIPT, used)
-    told = transcript.told(used, baseline, transcript.read_took(replies))
-    write_json(out / transcript.TOLD, told, indent=1)
+    model_here = answering.answering_model(used, baseline, transcript.read_took(replies))
+    write_json(out / answering.ANSWERING, model_here, indent=1)
     return {"requests": len(used), "asked now": requests}
 
 

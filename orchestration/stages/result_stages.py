@@ -13,9 +13,9 @@ from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted
 from orchestration.ledger.outcomes import OF_CLAIMS
 from orchestration.ledger.pinned import pin_name
 from orchestration.registry import STAGES_BEYOND, STUDIES
-from orchestration.rendering.part_cache import PartCache
-from orchestration.rendering.report import write_report
-from orchestration.rendering.results import LAYOUTS
+from orchestration.rendering.layouts.results import LAYOUTS
+from orchestration.rendering.report.part_cache import PartCache
+from orchestration.rendering.report.report import write_report
 from orchestration.rendering.tables import FORMATS, write_csv
 from orchestration.scoring.counting import compare
 from orchestration.scoring.scores import Score, read_scores

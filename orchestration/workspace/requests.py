@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_of
 from orchestration.models.asking import Part
-from orchestration.models.transcript import Exchange, Replay, read_transcript
+from orchestration.models.exchange import Exchange
+from orchestration.models.transcript import Replay, read_transcript
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
 from substrate.domains.rows import Row

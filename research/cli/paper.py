@@ -39,7 +39,7 @@ def paper(
 
 
 def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meaning:
-    from orchestration.rendering.page import number_page
+    from orchestration.rendering.report.page import number_page
     from research.exporters.paper import Meaning
 
     if name not in listing.figures:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestration.rendering.page import templates
+from orchestration.rendering.report.page import templates
 from orchestration.scoring.published import Published
 from substrate.base.errors import FormatError
 from substrate.base.extras import import_extra

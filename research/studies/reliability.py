@@ -247,7 +247,7 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
             axes.legend(fontsize=9, loc="upper left")
 
     about = "Reliability: the share that holds against the probability said, with 95 % intervals."
-    return svg(name, about, draw, series, height=4.2, alone=alone)
+    return svg(name, about, draw, height=4.2, alone=alone)
 
 
 def in_words(reliability: Reliability) -> str:

@@ -134,7 +134,7 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
         axes.legend(**_ABOVE)
 
     about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return figures.svg(name, about, draw, series, height=1.4 + 0.3 * len(conditions), alone=alone)
+    return figures.svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:

@@ -25,15 +25,8 @@ from orchestration.ledger import manifest as ledger
 from orchestration.ledger.acceptance import accept_results
 from orchestration.ledger.pinned import ACCEPTED, broken, read_pin_file
 from orchestration.ledger.soundness import Acceptance
-from orchestration.models.transcript import (
-    Reply,
-    TranscriptError,
-    journal,
-    make_record,
-    partial_of,
-    read_transcript,
-    settle,
-)
+from orchestration.models.exchange import Reply, make_record
+from orchestration.models.transcript import TranscriptError, journal, partial_of, read_transcript, settle
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.stage import Stage

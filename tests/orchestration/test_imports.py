@@ -44,7 +44,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
     from orchestration.stages.graph import STAGES
 
     orders = (
-        ("orchestration.cli.main", "orchestration.rendering.report", "orchestration.definitions"),
+        ("orchestration.cli.main", "orchestration.rendering.report.report", "orchestration.definitions"),
         ("orchestration.dagster.jobs", "orchestration.registry", "research.exporters.prov"),
     )
     program = (

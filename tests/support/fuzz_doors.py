@@ -25,7 +25,8 @@ from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, Manifest, look_at
 from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
-from orchestration.models.transcript import Reply, address, make_record, read_transcript
+from orchestration.models.exchange import Reply, address, make_record
+from orchestration.models.transcript import read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage

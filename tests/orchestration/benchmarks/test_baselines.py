@@ -30,14 +30,8 @@ from orchestration.dagster.run import RunError, run_stages
 from orchestration.models import asking
 from orchestration.models.asking import Part
 from orchestration.models.client import Endpoint, ModelError
-from orchestration.models.transcript import (
-    Answerer,
-    Records,
-    Replay,
-    TranscriptError,
-    address,
-    read_transcript,
-)
+from orchestration.models.exchange import Answerer, Records, address
+from orchestration.models.transcript import Replay, TranscriptError, read_transcript
 from orchestration.registry import BENCHMARKS
 from orchestration.stages.graph import stages_of
 from substrate.base.errors import FormatError

@@ -12,7 +12,8 @@ import pytest
 from commands import invoke, printed
 
 from orchestration.lineage.listing import Listing
-from orchestration.models.transcript import TOLD, Answerer, Told
+from orchestration.models.answering import ANSWERING, AnsweringModel
+from orchestration.models.exchange import Answerer
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
@@ -103,8 +104,8 @@ def test_a_models_number_names_the_model_that_answered_here(project: Path) -> No
     folder = project / "data/sample/twin_direct"
     folder.mkdir(parents=True)
     by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
-    costs = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
-    (folder / TOLD).write_bytes(msgspec.json.encode(costs))
+    costs = AnsweringModel("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    (folder / ANSWERING).write_bytes(msgspec.json.encode(costs))
     entries = listed()
     assert entries["twin_direct/joint"]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"
     assert entries[JOINT]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"

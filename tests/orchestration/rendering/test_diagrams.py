@@ -12,9 +12,8 @@ from twin_specs import twin_specs
 
 from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.twin import TWIN
-from orchestration.models.transcript import Answerer, Reply, make_record
-from orchestration.rendering.diagrams import AskedOfBoth, cross_domain, forked, parametric
-from orchestration.rendering.report import domains_of
+from orchestration.models.exchange import Answerer, Reply, make_record
+from orchestration.rendering.report.diagrams import AskedOfBoth, cross_domain, domains_of, forked, parametric
 from substrate.domains.rows import Row
 from substrate.domains.smallville.experiment import village_twin
 

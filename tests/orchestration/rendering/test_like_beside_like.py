@@ -15,7 +15,7 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.dagster.previews import preview
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.results import LAYOUTS, REPEATED
+from orchestration.rendering.layouts.results import LAYOUTS, REPEATED
 from orchestration.rendering.tables import FORMATS, Table
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score, score

@@ -10,7 +10,7 @@ import pyoxigraph as ox
 from orchestration.dagster.previews import preview
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.project import open_workspace
-from orchestration.rendering.report import write_report
+from orchestration.rendering.report.report import write_report
 from orchestration.rendering.tables import FORMATS, Table
 from orchestration.stages.graph import STAGES
 from research.exporters.prov import write_prov

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.rendering.figures import Curve, ablation_curve
-from orchestration.rendering.part_cache import SHOWN, PartCache
+from orchestration.rendering.report.part_cache import SHOWN, PartCache
 
 Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
 

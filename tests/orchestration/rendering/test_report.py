@@ -20,8 +20,9 @@ from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import read_records
 from orchestration.lineage.explain import answered
 from orchestration.project import open_workspace
-from orchestration.rendering.page import label, number_page, templates
-from orchestration.rendering.report import write_report
+from orchestration.rendering.report.page import number_page, templates
+from orchestration.rendering.report.report import write_report
+from orchestration.rendering.wording import label
 from orchestration.scoring.comparability import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
 from orchestration.stages.graph import STAGES
@@ -248,7 +249,7 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
         import sys
         from pathlib import Path
         from orchestration.stages.graph import STAGES
-        from orchestration.rendering.report import write_report
+        from orchestration.rendering.report.report import write_report
         from orchestration.project import open_workspace
         write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
     changed = {"PYTHONHASHSEED": "7", "LC_ALL": "POSIX", "TZ": "Asia/Tokyo"}

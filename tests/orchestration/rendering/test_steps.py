@@ -7,7 +7,7 @@ from typing import Any
 
 from logs import log_of
 
-from orchestration.rendering.page import templates
+from orchestration.rendering.report.page import templates
 from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orchestration.benchmarks.baselines import COMPARISONS
-from orchestration.models.transcript import TOLD, Answerer, Told
+from orchestration.models.answering import ANSWERING, AnsweringModel
+from orchestration.models.exchange import Answerer
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.results import LAYOUTS
+from orchestration.rendering.layouts.results import LAYOUTS
 from orchestration.scoring.counting import RIGHT, Comparison, compare
 from orchestration.scoring.scores import score
 from orchestration.settings import load_settings
@@ -92,9 +93,9 @@ def test_table_2_has_measured_figures_beside_published_ones(tmp_path: Path) -> N
         (workspace.artifacts / benchmark.name).mkdir(exist_ok=True)
         (workspace.artifacts / benchmark.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
     by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
-    costs = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    costs = AnsweringModel("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
     (workspace.data / "twin_direct").mkdir(parents=True)
-    write_json(workspace.data / "twin_direct" / TOLD, costs, indent=1)
+    write_json(workspace.data / "twin_direct" / ANSWERING, costs, indent=1)
     declared = benchmarks[0].table[0]
     table = LAYOUTS[declared.layout](declared, benchmarks, scores, workspace)
     column = table.heads.index("direct, Small")

@@ -1,4 +1,4 @@
-"""A cache of the parts and drawings of a report, keyed by the hash of their inputs.
+"""A cache of the parts of a report, keyed by the hash of their inputs.
 
 The cache is in `.dagster/shown/`, outside git. A damaged part is made again. :meth:`PartCache.part` keeps a
 part under the inputs that its caller names, :func:`cached_parts` a benchmark's parts under the records of
@@ -28,8 +28,8 @@ from substrate.base.files import make_folders, sha256, write_json
 from substrate.base.inputs import NOT_JSON
 
 SHOWN = Path(".dagster", "shown")
-MOST = 400
-"""The number of most recently used parts to keep, enough for several reports."""
+# The number of most recently used parts to keep, enough for several reports.
+_MOST = 400
 _PAGES, _SAID = "pages", "said.json"
 
 
@@ -44,7 +44,7 @@ class PartCache:
     def __init__(self, root: Path, *calls: Callable[..., Any]) -> None:
         self._folder, self._code = root / SHOWN, code_of(*calls)
 
-    def part(self, shows: Any, make: Callable[[Path], Any], out: Path | None = None) -> Any:
+    def part(self, shows: Any, make: Callable[[Path], Any], out: Path) -> Any:
         """Return the result of ``make`` as JSON; put the files that it writes into ``out``.
 
         Args:
@@ -55,8 +55,7 @@ class PartCache:
         if known is not None:
             with suppress(OSError):  # a part that cannot be marked as used is only deleted sooner
                 os.utime(place)
-            if out:
-                copy_to(place / _PAGES, out, linked=True)
+            copy_to(place / _PAGES, out, linked=True)
             return known[1]
         make_folders(self._folder)
         with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
@@ -64,8 +63,7 @@ class PartCache:
             (fresh / _PAGES).mkdir(parents=True)
             said = msgspec.json.decode(msgspec.json.encode(make(fresh / _PAGES)))
             write_json(fresh / _SAID, (sha256(fresh / _PAGES), said), indent=0)
-            if out:
-                copy_to(fresh / _PAGES, out, linked=True)
+            copy_to(fresh / _PAGES, out, linked=True)
             shutil.rmtree(place, ignore_errors=True)
             with suppress(OSError):  # another process made the same part meanwhile
                 fresh.rename(place)
@@ -74,7 +72,7 @@ class PartCache:
     def forget(self) -> None:
         """Delete the least recently used parts."""
         by_use = sorted(self._folder.glob("*"), key=lambda place: -place.stat().st_mtime_ns)
-        for place in by_use[MOST:]:
+        for place in by_use[_MOST:]:
             shutil.rmtree(place, ignore_errors=True)
 
 
@@ -88,9 +86,6 @@ def _read(place: Path) -> tuple[str, Any] | None:
 
 
 Keep = Callable[[str, Benchmark, Callable[[Path], Any]], Any]
-"""A function that returns a part about a benchmark's answers, cached or made. It takes the name of the part,
-the benchmark, and the function that makes it in a folder.
-"""
 
 
 def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache, out: Path) -> Keep:
@@ -101,6 +96,10 @@ def cached_parts(workspace: Workspace, stages: Stages, cache: PartCache, out: Pa
 
     Args:
         out: the folder for the pages of all parts.
+
+    Returns:
+        A function that returns a part about a benchmark's answers, cached or made. It takes the name of the
+        part, the benchmark, and the function that makes the part in a folder.
     """
     records = read_records(workspace)
 

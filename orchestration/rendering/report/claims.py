@@ -12,9 +12,9 @@ from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.verdicts import of_files, of_pins
 from orchestration.registry import TABLES
-from orchestration.rendering.best_trivial import BEST_TRIVIAL
-from orchestration.rendering.conclusion import counts_in_words
-from orchestration.rendering.page import claim_page, label, templates
+from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL
+from orchestration.rendering.report.page import claim_page, write_page
+from orchestration.rendering.wording import counts_in_words, label
 from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
@@ -37,9 +37,8 @@ def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     """Yield the rows of the plot: a label, and a score on official data with the published figures."""
     results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in DECIDING)]
     for number, (words, beside) in claims().plot.items():
-        found = next(filter(None, (of.find(True, number) for of in results)), None)
-        if found:
-            own = score(number, found.correct, found.n, "official")
+        if measured := next(filter(None, (of.find(True, number) for of in results)), None):
+            own = score(number, measured.correct, measured.n, "official")
             yield words, replace(own, published=printed_shares(beside))
 
 
@@ -54,6 +53,7 @@ def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Clai
     levels = {claim.margin[0] for claim in claims().claims.values() if len(claim.margin) == 1}
     rows = (pinned_cells(workspace.root, "sample", table).items() for table in TABLES)
     for number, row in chain.from_iterable(rows):
+        # A pin keeps a cell as text: the best trivial method's share, then its name.
         of, (trivial, _, method) = scores.get(number), row.get(BEST_TRIVIAL, "").partition(" % ")
         if of and of.n and of.data == "generated" and number in levels and trivial:
             gap = float(trivial) - 100 * of.correct / of.n
@@ -72,8 +72,7 @@ def write_claims(profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, 
         there: the kind of data of each number that has a page in this report.
     """
     (out / "claims").mkdir()
-    template = templates().get_template("claim.html.j2")
     for of in now:
         judged = claims().claims[of.name].statement
-        page = template.render(profile=profile, claim=of, judged=judged, there=there, up="../")
-        (out / claim_page(of.name)).write_text(page, "utf-8")
+        variables = {"profile": profile, "claim": of, "judged": judged, "there": there}
+        write_page(out, claim_page(of.name), "claim.html.j2", **variables)

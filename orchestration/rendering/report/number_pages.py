@@ -8,21 +8,20 @@ from pathlib import Path
 
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.answers import Answers, Wrong
-from orchestration.rendering.page import NAMED, answers_page, number_page, templates
-from orchestration.rendering.part_cache import PartCache
+from orchestration.rendering.report.answers import Answers, WrongAnswer
+from orchestration.rendering.report.page import NAMED, answers_page, number_page, write_page
+from orchestration.rendering.report.part_cache import PartCache
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.scores import Score
 
+# The scores by benchmark and number; benchmarks without scores are left out.
 Scores = Mapping[str, Mapping[str, Score]]
-"""The scores by benchmark and number; benchmarks without scores are left out."""
 
 
 def write_numbers(
     lineage: Lineage, scores: Scores, answered: Iterable[Answers], out: Path, cache: PartCache
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
-    template = templates().get_template("number.html.j2")
     known = {answers.benchmark.name: answers.wrong for answers in answered}
 
     def write(benchmark: str, folder: Path) -> None:
@@ -30,18 +29,17 @@ def write_numbers(
         for number in scores[benchmark]:
             subset, metric = split_name(number)
             trace = trace_number(lineage, number, named=NAMED)
-            page = template.render(
-                profile=lineage.workspace.settings.profile,
-                title=BENCHMARKS[benchmark].title,
-                trace=trace,
-                faults=by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {})),
-                answers=f"../{answers_page(benchmark)}" if benchmark in known else "../index.html",
-                subset="" if subset == "mean" else subset,
+            content = {
+                "profile": lineage.workspace.settings.profile,
+                "title": BENCHMARKS[benchmark].title,
+                "trace": trace,
+                "faults": by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {})),
+                "answers": f"../{answers_page(benchmark)}" if benchmark in known else "../index.html",
+                "subset": "" if subset == "mean" else subset,
                 # An answer with the wrong facts may still be right.
-                filtered=metric != "supporting",
-                up="../",
-            )
-            (folder / number_page(number)).write_text(page, "utf-8")
+                "filtered": metric != "supporting",
+            }
+            write_page(folder, number_page(number), "number.html.j2", **content)
 
     for benchmark, numbers in scores.items():
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
@@ -52,11 +50,13 @@ def write_numbers(
             write(benchmark, out)
 
 
-def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
+def by_fault(
+    keys: Iterable[str], known: Mapping[str, WrongAnswer]
+) -> list[tuple[str, list[tuple[str, WrongAnswer]]]]:
     """Group answers by their fault, the largest group first; each with its key."""
-    groups: dict[str, list[tuple[str, Wrong]]] = {}
+    groups: dict[str, list[tuple[str, WrongAnswer]]] = {}
     for key in keys:
-        not_facts = {"name": key, "text": "", "fault": "right, but not from the facts that the key names"}
+        not_facts = WrongAnswer(key, "", "right, but not from the facts that the key names")
         wrong = known.get(key, not_facts)
-        groups.setdefault(wrong["fault"], []).append((key, wrong))
+        groups.setdefault(wrong.fault, []).append((key, wrong))
     return sorted(groups.items(), key=lambda group: -len(group[1]))

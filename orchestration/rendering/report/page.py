@@ -1,4 +1,4 @@
-"""The shared parts of the report's pages: templates, and the formatting, naming and linking of numbers."""
+"""The shared parts of the report's pages: templates, the paths of pages, and filters that templates use."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import msgspec
 from markupsafe import Markup, escape
 
-from orchestration.lineage.number import NUMBERS
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.wording import in_words, label
 from orchestration.scoring.comparability import marked, percent, stated
-from orchestration.scoring.counting import split_name
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
 HERE = Path(__file__).parent
+# The files that the pages load: the style, and the scripts of tables, search and answers.
 SHARED = ("report.css", "answers.js", "report.js")
-"""The files that the pages load: the style, and the scripts of tables, search and answers."""
+# The number of answers per subset that are not wrong and have their steps in the report.
 RIGHT = 3
-"""The number of answers per subset that are not wrong and have their steps in the report."""
+# The most wrong answers that the page of a number names.
 NAMED = 100
-"""The most wrong answers that the page of a number names."""
 
 
 @cache
 def templates() -> jinja2.Environment:
     """The templates of pages, parsed once per process; they escape markup in their arguments."""
     jinja = jinja2.Environment(
-        loader=jinja2.PackageLoader("orchestration.rendering", ""),
+        loader=jinja2.PackageLoader("orchestration.rendering.report", ""),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -46,36 +46,21 @@ def templates() -> jinja2.Environment:
     return jinja
 
 
+def write_page(out: Path, place: str, template: str, **variables: Any) -> None:
+    """Write a page of the report from its template; ``up`` leads from its place to the report's folder."""
+    page = templates().get_template(template).render(up="../" * place.count("/"), **variables)
+    (out / place).write_text(page, "utf-8")
+
+
+def write_script(path: Path, function: str, *values: Any) -> None:
+    """Write a script that calls a page's function with data: a page from disk can load only scripts."""
+    arguments = ", ".join(msgspec.json.encode(value).decode() for value in values)
+    path.write_text(f"{function}({arguments})\n", "utf-8")
+
+
 def macros() -> Any:
     """The macros of the pages, for markup that is kept apart from its page."""
     return templates().globals["macros"]
-
-
-def label(number: str) -> str:
-    """A number in words, as the tables say it.
-
-    >>> label("ablations/predictive.C/per_question"), label("gqa/by_name/accuracy")
-    ('Ablations on CLEVRER: motion after the video, C, per question', 'GQA: by name, accuracy')
-    """
-    benchmark, (subset, metric) = NUMBERS[number], split_name(number)
-    labels = benchmark.table[0].labels
-    study, _, variant = subset.partition(".")
-    words = [labels[study], variant] if study in labels else [subset]
-    text = ", ".join(filter(None, [*words, labels.get(metric, metric)]))
-    return f"{benchmark.title}: {text}".replace("_", " ")
-
-
-def in_words(text: str) -> str:
-    """Put each number's words in place of its name.
-
-    >>> in_words("no data for gqa/by_name/accuracy")
-    'no data for GQA: by name, accuracy'
-    """
-    return re.sub(
-        r"\w+/[\w./]+",
-        lambda name: label(name[0]) if name[0] in NUMBERS else name[0],
-        text,
-    )
 
 
 def fixed(text: str) -> str:

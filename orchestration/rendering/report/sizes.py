@@ -11,7 +11,7 @@ from orchestration.code import ROOT, code_of
 from orchestration.registry import INTERPRETED
 from orchestration.scoring.published import Size, published
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def sizes() -> Iterator[tuple[Size, str]]:
@@ -45,7 +45,7 @@ def code_lines(text: str, tree: ast.Module) -> int:
     """The lines of a module without docstrings, comments and blank lines."""
     told: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
     return sum(number not in told and bool(line) and line[0] != "#" for number, line in stripped)

@@ -13,8 +13,8 @@ from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.soundness import faults, require_sound
 from orchestration.lineage.number import NUMBERS
-from orchestration.rendering.best_trivial import graded, trivial_columns
-from orchestration.rendering.captions import caption
+from orchestration.rendering.layouts.best_trivial import graded, trivial_columns
+from orchestration.rendering.layouts.captions import caption
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
 from orchestration.scoring.counting import RIGHT, compared, counts_for, is_detail, outcomes, scene_counts
@@ -26,8 +26,8 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import names_of
 
 BESIDE = "published of whole splits"
-PROFILE = "real"
-"""The profile whose pins are shown if it was not computed."""
+# The profile whose pins are shown if it was not computed.
+_PROFILE = "real"
 
 
 def official(
@@ -106,6 +106,6 @@ def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
     Raises:
         PinError: a file of these pins is missing or damaged.
     """
-    require_sound(faults(root, PROFILE))
-    cells = pinned_cells(root, PROFILE, REAL.name)
+    require_sound(faults(root, _PROFILE))
+    cells = pinned_cells(root, _PROFILE, REAL.name)
     yield from ((number, cells[number]) for number in NUMBERS if number in cells)

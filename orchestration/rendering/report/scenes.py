@@ -13,21 +13,21 @@ from typing import Any
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.answers import first_rows
-from orchestration.rendering.examples import WorkedExample
-from orchestration.rendering.page import RIGHT, answers_page, templates
-from orchestration.rendering.part_cache import Keep
+from orchestration.rendering.report.examples import WorkedExample
+from orchestration.rendering.report.page import RIGHT, answers_page, templates
+from orchestration.rendering.report.part_cache import Keep
+from orchestration.rendering.report.shown_rows import first_rows
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
 
-ScenePage = dict[str, Any]
-"""A page: its ``scene``, its ``place``, and its ``wrong`` answers, also by the ``stages`` that lost them."""
+# A page: its ``scene``, its ``place``, and its ``wrong`` answers, also by the ``stages`` that lost them.
+_ScenePage = dict[str, Any]
 
 
-def write_scenes(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[ScenePage]:
+def write_scenes(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[_ScenePage]:
     """Write the pages of all benchmarks that give some and have answers."""
-    profile, written = workspace.settings.profile, list[ScenePage]()
+    profile, written = workspace.settings.profile, list[_ScenePage]()
     for benchmark in EXPLAINED.values():
         file = workspace.answers(benchmark.name)
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
@@ -38,9 +38,9 @@ def write_scenes(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[
 
 def _write(
     explain_cases: Each, benchmark: Explained, pages: ScenePages, profile: str, file: Path, out: Path
-) -> list[ScenePage]:
+) -> list[_ScenePage]:
     (out / pages.folder).mkdir()
-    rows_by_scene, written = by_scene(_chosen(file, pages.most)), list[ScenePage]()
+    rows_by_scene, written = by_scene(_chosen(file, pages.most)), list[_ScenePage]()
     work = partial(scene_page, benchmark, pages, profile, rows_by_scene)
     for page, text in explain_cases(benchmark, rows_by_scene, work):
         written.append(page)
@@ -57,7 +57,7 @@ def scene_page(
     logs: Logs,
     parameters: Any,
     _: str,
-) -> Iterator[tuple[ScenePage, str]]:
+) -> Iterator[tuple[_ScenePage, str]]:
     """Make a case's page and its text; none if no row has an explanation."""
     explained = list(explain_case(benchmark, rows, case, logs, parameters))
     if not explained:

@@ -1,54 +1,65 @@
-"""Tables of results as the report shows them: seven columns first, and their files."""
+"""Tables as the report's page shows them: seven columns first, others on demand; and their files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import msgspec
 
 from orchestration.lineage.number import NUMBERS
-from orchestration.rendering.page import label as words_of
 from orchestration.rendering.tables import Table, write_csv
+from orchestration.rendering.wording import label
 from orchestration.scoring.comparability import percent
 from orchestration.scoring.counting import is_detail
 from orchestration.scoring.scores import Score
 
+# The number of columns shown at first; they fit a page of 1,200 pixels.
 _MOST = 7
-"""The number of columns shown at first; they fit a page of 1,200 pixels."""
+Cell = tuple[str, str, str]  # its text, the number whose trace it opens (or nothing), the interval below
 
 
-def report_table(
-    title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
-) -> dict[str, Any]:
+class TableView(NamedTuple):
     """A table as the report's page shows it, with every cell of the other formats.
 
-    A column is a head; a row is a label and its cells; each also tells whether it is shown only on demand. A
-    cell is its text, the number whose trace it opens (empty unless it was measured), and the interval below.
-
-    Args:
+    Attributes:
+        title: its heading.
+        columns: the heads, each with whether its column is shown only on demand.
+        rows: the labels, each with whether its row is shown only on demand, and the cells.
+        caption: its caption.
         files: the places of the table's files by format.
     """
+
+    title: str
+    columns: list[tuple[str, bool]]
+    rows: list[tuple[str, bool, list[Cell]]]
+    caption: str
+    files: Mapping[str, str]
+
+
+def table_view(title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]) -> TableView:
+    """Choose what the page shows of a table at first, and which cells open the trace of a number."""
     places = [at for at in range(len(table.heads)) if table.place(at) != "below"]
     columns: list[tuple[str, bool]] = []
     for at in places:
         again = table.heads[at] in [head for head, _ in columns]
         full = sum(not more for _, more in columns) >= _MOST
         columns.append((table.heads[at], again or full or table.place(at) == "detail"))
-    rows: list[tuple[str, bool, list[tuple[str, str, str]]]] = []
+    rows: list[tuple[str, bool, list[Cell]]] = []
     for texts, numbers in zip(table.rows, table.numbers, strict=True):
-        cells: list[tuple[str, str, str]] = []
+        cells: list[Cell] = []
         for at in places[1:]:
+            # Every cell of a row names the row's number; only the cell with its percentage opens the trace.
             score, own = scores.get(numbers[at]), not table.cited[at]
             measured = score and own and texts[at].partition(" [")[0] == percent(score)
             below = texts[at + 1] if at + 1 < len(texts) and table.place(at + 1) == "below" else ""
             cells.append((texts[at], numbers[at] if measured else "", below))
         known = NUMBERS[numbers[0]].numbers if numbers[0] in NUMBERS else ()
         # Parts of a mean with many parts are shown on demand.
-        label = words_of(texts[0]) if texts[0] in known else texts[0]
-        rows.append((label, is_detail(numbers[0], known), cells))
-    return {"title": title, "columns": columns, "rows": rows, "caption": table.caption, "files": files}
+        words = label(texts[0]) if texts[0] in known else texts[0]
+        rows.append((words, is_detail(numbers[0], known), cells))
+    return TableView(title, columns, rows, table.caption, files)
 
 
 def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Worked examples: explained answers of each kind with a picture, and the logs behind them."""
+"""Worked examples: explained answers of each kind with a picture."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-import pyoxigraph as ox
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Explained
 from orchestration.lineage.explain import ExplainedRow, by_scene, each_here, explain_case
 from orchestration.registry import BENCHMARKS, EXPLAINED
-from orchestration.rendering.diagrams import AskedOfBoth
-from orchestration.rendering.page import templates
+from orchestration.rendering.report.diagrams import AskedOfBoth
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.requests import conversations
-from substrate.base.delta import Term
-from substrate.base.vocabulary import RDF_TYPE
-from substrate.cause.explanation import OWN, Explanation, short
+from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Boxes, Story, Timeline
 from substrate.domains.rows import ChoiceRow, Row
-from substrate.log.event_log import EventLog
-from substrate.log.history import Interval, histories
 
 _LOOKED_AT = 40
 
 
 class WorkedExample(NamedTuple):
-    """An explained answer with its picture."""
+    """An explained answer with its picture.
+
+    Attributes:
+        name: the answer's name.
+        explanation: its steps.
+        row: the answer.
+        picture: its log as a timeline, or its image as boxes.
+        story: the log's steps as the page tells them.
+        telling: true if it shows its kind well; the first such example is shown.
+    """
 
     name: str
     explanation: Explanation
     row: Row
     picture: Timeline | Boxes
     story: Story
-    """The log's steps as the page tells them."""
     telling: bool
-    """True if it shows its kind well; the first such example is shown."""
 
     @property
     def wrong(self) -> list[ChoiceRow]:
@@ -101,38 +102,3 @@ def pictured(benchmark: Explained, answer: ExplainedRow) -> WorkedExample:
     """An explained answer with its picture."""
     row, case, why = answer
     return WorkedExample(benchmark.answer_name(row), why, row, *benchmark.picture(case, why, row))
-
-
-def write_states(profile: str, worked: Iterable[tuple[str, WorkedExample]], out: Path) -> None:
-    """Write the page of states and its data: the logs of answers, with forks and other arms by name.
-
-    A log that two examples share is written once. ``parent`` is the digest of the log that it was forked
-    from; empty for an observed log.
-    """
-    by_digest: dict[str, dict[str, Any]] = {}
-    for kind, example in worked:
-        why = example.explanation
-        for name, log in why.logs.items():
-            described = {"answer": example.name, "log": name, "title": f"{example.name}: {name or kind}"}
-            described |= {"digest": log.digest, "parent": log.parent_digest or "", "last": log.last_tick}
-            by_digest.setdefault(log.digest, {**described, "triples": spans_of(why, log)})
-    logs = list(by_digest.values())
-    (out / "states.js").write_text(f"states({msgspec.json.encode(logs).decode()})\n", "utf-8")
-    page = templates().get_template("states.html.j2").render(profile=profile, logs=logs)
-    (out / "states.html").write_text(page, "utf-8")
-
-
-def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Interval]]]:
-    """Every triple that a log ever holds, in short names and words, with its spans of ticks."""
-
-    def named(term: Term, words: bool) -> str:
-        called = why.called.get(term.value, "") if words and isinstance(term, ox.NamedNode) else ""
-        name = short(term, why.names)
-        return f"{name} ({called})" if called and called != name else name
-
-    spans: dict[str, list[Interval]] = {}
-    for story in histories(log):
-        subject, predicate, value = story.triple
-        verb = "a" if predicate == RDF_TYPE else named(predicate, False)
-        spans.setdefault(f"{named(subject, True)} {verb} {named(value, False)}", []).extend(story.spans)
-    return sorted(spans.items())

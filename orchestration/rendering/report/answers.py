@@ -13,7 +13,6 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, repeat
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,12 @@ import msgspec
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
 from orchestration.lineage.explain import Each, by_scene, explain_case
-from orchestration.models.transcript import read_told
+from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
-from orchestration.rendering.examples import pictured
-from orchestration.rendering.page import NAMED, RIGHT, answers_page, macros, templates
-from orchestration.rendering.part_cache import Keep
+from orchestration.rendering.report.examples import pictured
+from orchestration.rendering.report.page import NAMED, RIGHT, answers_page, macros, write_page, write_script
+from orchestration.rendering.report.part_cache import Keep
+from orchestration.rendering.report.shown_rows import RESULTS, fault, first_rows, limit_for, result_of
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
@@ -34,28 +34,35 @@ from orchestration.workspace.requests import conversations
 from orchestration.workspace.storage import batched
 from substrate.domains.rows import Row
 
-RESULTS = ("right", "wrong", "error", "ungraded")
-ROWS_A_SHARD, EXPLANATIONS_A_SHARD = 5_000, 25
-"""The rows, and the explanations, of a script; an explanation takes some 10 kB."""
-Wordings = Mapping[tuple[str, str, str], Wording]
-"""The text of questions, by subset, scene and question."""
-SHOWN = 60
-"""The most wrong answers of a language model whose prompts its page shows."""
+# The rows, and the explanations, of a script; an explanation takes some 10 kB.
+_ROWS_A_SHARD, _EXPLANATIONS_A_SHARD = 5_000, 25
+# The text of questions, by subset, scene and question.
+_Wordings = Mapping[tuple[str, str, str], Wording]
+# The most wrong answers of a language model for which its page shows the prompts.
+_SHOWN = 60
 
 
-Wrong = Mapping[str, str]
-"""A wrong answer: its ``name`` for `substrate explain`, the ``text`` of its question, and its ``fault``."""
+class WrongAnswer(msgspec.Struct, frozen=True):
+    """A wrong answer: its name for `substrate explain`, the text of its question, and its fault."""
+
+    name: str
+    text: str
+    fault: str
 
 
 @dataclass
 class Answers:
-    """The counts of a benchmark's answers."""
+    """The counts of a benchmark's answers.
+
+    Attributes:
+        benchmark: the benchmark.
+        subsets: by subset, the number of ``answers``, of each of :data:`RESULTS`, and of ``explained``.
+        wrong: the first wrong answers of each subset, by SUBSET/SCENE/QUESTION.
+    """
 
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
-    """By subset: the number of ``answers``, of each of :data:`RESULTS`, and of those ``explained``."""
-    wrong: dict[str, Wrong]
-    """The first wrong answers of each subset, by SUBSET/SCENE/QUESTION."""
+    wrong: dict[str, WrongAnswer]
 
     @property
     def count(self) -> Counter[str]:
@@ -77,7 +84,7 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
         write = partial(_write, workspace, explain_cases, wordings, benchmark, file)
         subsets, wrong = keep("answers", benchmark, write)
         counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
-        return Answers(benchmark, counted, wrong)
+        return Answers(benchmark, counted, msgspec.convert(wrong, dict[str, WrongAnswer]))
 
     files = [(benchmark, workspace.answers(name)) for name, benchmark in BENCHMARKS.items()]
     answered = [(benchmark, file) for benchmark, file in files if file.is_file() and file.stat().st_size]
@@ -89,57 +96,56 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
 def _write(
     workspace: Workspace,
     explain_cases: Each,
-    wordings: Callable[[str], Wordings],
+    wordings: Callable[[str], _Wordings],
     benchmark: Benchmark,
     file: Path,
     out: Path,
-) -> tuple[dict[str, Counter[str]], dict[str, Wrong]]:
+) -> tuple[dict[str, Counter[str]], dict[str, WrongAnswer]]:
+    """Write a benchmark's page, and the scripts of its rows and explanations; return parts of `Answers`."""
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
     # The file is read anew for each use: a benchmark may have more rows than fit in memory.
     rows = partial(rows_of, file)
     subsets = _counted(benchmark, rows())
-    most = benchmark.worked if isinstance(benchmark, Explained) else SHOWN * benchmark.by_model
-    limit = _limit([count["wrong"] + count["error"] for count in subsets.values()], most)
+    # Only a language model has something to show beside an answer that is not explained: its prompts.
+    most = benchmark.worked if isinstance(benchmark, Explained) else _SHOWN if benchmark.by_model else 0
+    limit = limit_for([count["wrong"] + count["error"] for count in subsets.values()], most)
     chosen = list(first_rows(rows(), limit, RIGHT))
     shards: dict[str, int] = {}
     explanations = _explanations(workspace, explain_cases, benchmark, chosen)
-    for number, shard in enumerate(batched(explanations, EXPLANATIONS_A_SHARD)):
+    for number, shard in enumerate(batched(explanations, _EXPLANATIONS_A_SHARD)):
         fragments = dict(shard)
         shards |= dict.fromkeys(fragments, number)
-        call = f"explanations({number}, {_json(fragments)})\n"
-        (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
+        write_script(folder / f"why-{number:04d}.js", "explanations", number, fragments)
     for row in chosen:
         subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     words = wordings(benchmark.base.name if isinstance(benchmark, LanguageModel) else benchmark.name)
-    wrong: dict[str, Wrong] = {}
+    wrong: dict[str, WrongAnswer] = {}
     for row in first_rows(rows(), NAMED, 0):
-        about = {"name": benchmark.answer_name(row), "text": _worded(benchmark, row, words).text}
-        wrong[_key(benchmark, row)] = about | {"fault": fault(row)}
+        text = _worded(benchmark, row, words).text
+        wrong[_key(benchmark, row)] = WrongAnswer(benchmark.answer_name(row), text, fault(row))
     places = {subset: place for place, subset in enumerate(subsets)}
-    for number, shard in enumerate(batched(rows(), ROWS_A_SHARD)):
+    for number, shard in enumerate(batched(rows(), _ROWS_A_SHARD)):
         lines = ",\n".join(_line(benchmark, row, places, words, shards) for row in shard)
         (folder / f"rows-{number:04d}.js").write_text(f"rows([\n{lines}\n])\n", "utf-8")
     config = {
         "benchmark": benchmark.name,
         "subsets": [*subsets],
         "results": RESULTS,
-        "shards": math.ceil(sum(count["answers"] for count in subsets.values()) / ROWS_A_SHARD),
+        "shards": math.ceil(sum(count["answers"] for count in subsets.values()) / _ROWS_A_SHARD),
         "command": benchmark.name in EXPLAINED,
         "subset_in_name": benchmark.subset_in_name,
     }
-    page = templates().get_template("answers.html.j2")
-    text = page.render(
-        profile=workspace.settings.profile,
-        title=benchmark.title,
-        subsets=subsets,
-        limit=limit,
-        config=config,
-        by_model=told.name if (told := read_told(workspace.data / benchmark.name)) else "",
-        file=workspace.name_of(file),
-        up="../",
-    )
-    (out / answers_page(benchmark.name)).write_text(text, "utf-8")
+    content = {
+        "profile": workspace.settings.profile,
+        "title": benchmark.title,
+        "subsets": subsets,
+        "limit": limit,
+        "config": config,
+        "by_model": model.name if (model := read_model(workspace.data / benchmark.name)) else "",
+        "file": workspace.name_of(file),
+    }
+    write_page(out, answers_page(benchmark.name), "answers.html.j2", **content)
     return subsets, wrong
 
 
@@ -148,64 +154,15 @@ def _key(benchmark: Benchmark, row: Row) -> str:
     return f"{row.subset}/{row.scene}/{benchmark.asked(row)}"
 
 
-def _result(row: Row) -> str:
-    if row.error is not msgspec.UNSET:
-        return "error"
-    return {None: "ungraded", True: "right", False: "wrong"}[row.correct]
-
-
 def _counted(benchmark: Benchmark, rows: Iterable[Row]) -> dict[str, Counter[str]]:
     """The counts of some rows by subset."""
     counts = defaultdict[str, Counter[str]](Counter)
     for row in rows:
-        counts[row.subset].update(("answers", _result(row)))
+        counts[row.subset].update(("answers", result_of(row)))
     # Subsets follow the order of the benchmark's numbers; others come after them by name.
     named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
     order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
     return {subset: counts[subset] for subset in order}
-
-
-def first_rows(
-    rows: Iterable[Row], wrong: int | None, others: int, group: Callable[[Row], Any] = attrgetter("subset")
-) -> Iterator[Row]:
-    """The first rows of each subset, or of another group.
-
-    Args:
-        wrong: the most rows of a group that are wrong or cannot run; ``None`` for all.
-        others: the most other rows of a group.
-    """
-    taken = Counter[tuple[Any, bool]]()
-    for row in rows:
-        of = group(row), _result(row) in ("wrong", "error")
-        most = wrong if of[1] else others
-        taken[of] += 1
-        if most is None or taken[of] <= most:
-            yield row
-
-
-def fault(row: Row) -> str:
-    """Say what is wrong with an answer, so that answers with the same fault form a group."""
-    if row.error is not msgspec.UNSET:
-        return f"cannot run: {row.error}"
-    if row.choices is msgspec.UNSET:
-        return f"“{row.predicted}” instead of “{row.expected}”"
-    faults = {choice.predicted for choice in row.choices if choice.predicted != choice.expected}
-    if len(faults) > 1:
-        return "a choice that holds is denied, and another that does not hold is affirmed"
-    if faults == {"correct"}:
-        return "a choice that does not hold is affirmed"
-    return "a choice that holds is denied"
-
-
-def _limit(wrong: Sequence[int], most: int) -> int | None:
-    """The most wrong rows to take from each subset so that the total stays within ``most``.
-
-    >>> _limit([7, 30, 50], 60), _limit([7, 30, 50], 90)
-    (26, None)
-    """
-    if sum(wrong) <= most:
-        return None
-    return max(n for n in range(most + 1) if sum(min(n, count) for count in wrong) <= most)
 
 
 def _explanations(
@@ -230,7 +187,7 @@ def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any)
         yield _key(benchmark, explained.row), str(macros().reasons(pictured(benchmark, explained)))
 
 
-def _wordings(workspace: Workspace, name: str) -> Wordings:
+def _wordings(workspace: Workspace, name: str) -> _Wordings:
     """The questions of a benchmark's answers as text."""
     benchmark = INTERPRETED[name]
     files = files_of(workspace, benchmark.source)
@@ -239,7 +196,7 @@ def _wordings(workspace: Workspace, name: str) -> Wordings:
     return {(words.subset, str(case.scene), words.question): words for case, words in every}
 
 
-def _worded(benchmark: Benchmark, row: Row, wordings: Wordings) -> Wording:
+def _worded(benchmark: Benchmark, row: Row, wordings: _Wordings) -> Wording:
     """The text of a row's question."""
     question = benchmark.asked(row)
     worded = (wordings.get((subset, str(row.scene), question)) for subset in ("", row.subset))
@@ -247,7 +204,7 @@ def _worded(benchmark: Benchmark, row: Row, wordings: Wordings) -> Wording:
 
 
 def _line(
-    benchmark: Benchmark, row: Row, places: Mapping[str, int], wordings: Wordings, shards: Mapping[str, int]
+    benchmark: Benchmark, row: Row, places: Mapping[str, int], wordings: _Wordings, shards: Mapping[str, int]
 ) -> str:
     """A row in the format of the page's script."""
     question, scene = benchmark.asked(row), str(row.scene)
@@ -258,9 +215,6 @@ def _line(
         choices = [(text, choice.predicted, choice.expected) for choice, text in options]
     error = None if row.error is msgspec.UNSET else row.error
     answers = (None, None) if choices else (row.predicted, row.expected)
-    result, shard = RESULTS.index(_result(row)), shards.get(_key(benchmark, row))
-    return _json((places[row.subset], scene, question, words.text, *answers, result, shard, choices, error))
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    result, shard = RESULTS.index(result_of(row)), shards.get(_key(benchmark, row))
+    record = (places[row.subset], scene, question, words.text, *answers, result, shard, choices, error)
+    return msgspec.json.encode(record).decode()
