@@ -15,23 +15,13 @@ import msgspec
 
 from orchestration.benchmarks.baselines import SECTION
 from orchestration.registry import ABSENT, INTERPRETED, SOURCES, STUDIES
-from orchestration.settings import (
-    PARAMETERS_FILE,
-    Settings,
-    find_root,
-    flattened,
-    load_settings,
-    settings_type,
-)
+from orchestration.settings import PARAMETERS_FILE, find_root, flattened, load_settings, settings_type
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from substrate.base.errors import ParameterError
 
 _SECTIONS = (SECTION, *(asked.parameters for asked in (*INTERPRETED.values(), *STUDIES)))
-SETTINGS = settings_type(
-    {section.key: section.type for section in _SECTIONS if section.key},
-    {name: source.data for name, source in SOURCES.items()},
-    ABSENT,
-)
+_TYPES = {section.key: section.type for section in _SECTIONS if section.key}
+SETTINGS = settings_type(_TYPES, {name: source.data for name, source in SOURCES.items()}, ABSENT)
 """The type of `params.yaml`."""
 _NO_RESULT = re.compile(
     r"profile|storage|spark\..*|profiles\.local\..*|profiles\..*\.mirror"
@@ -74,7 +64,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
         ParameterError: the name is invalid, or the run changes nothing and so is no experiment.
     """
     workspace = open_workspace(profile, overrides)
-    changed = changed_parameters(workspace.settings) if overrides else {}
+    changed = changed_parameters(workspace) if overrides else {}
     if name:
         require_name(name, "--name")
         if not changed:
@@ -105,13 +95,13 @@ def require_name(name: str, *where: object) -> None:
         raise ParameterError(f"{name!r} cannot be the name of an experiment{why}", where=where, hint=hint)
 
 
-def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
+def changed_parameters(workspace: Workspace) -> dict[str, tuple[Any, Any]]:
     """The parameters that affect results and differ from `params.yaml`: by key, the value in the file and the
     value here.
     """
-    profile = settings.profile
-    sides = open_workspace(profile).settings, settings
-    base, here = (flattened(msgspec.to_builtins(side)) for side in sides)
+    profile = workspace.settings.profile
+    sides = open_workspace(profile), workspace
+    base, here = (flattened(msgspec.to_builtins(side.settings)) for side in sides)
     changed: dict[str, tuple[Any, Any]] = {}
     for key in sorted({**base, **here}):
         elsewhere = key.startswith("profiles.") and not key.startswith(f"profiles.{profile}.")
@@ -129,7 +119,7 @@ def name_of(changed: Mapping[str, Any], profile: str = "") -> str:
     'full_baselines.images-my-photographs-55d879cd'
     """
     values = {key: value if isinstance(value, str) else _json(value) for key, value in changed.items()}
-    pairs = [f"{key}-{value}" for key, value in values.items()]
+    pairs = (f"{key}-{value}" for key, value in values.items())
     readable = "_".join([*([profile] if profile else []), *pairs])
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", readable)
     if plain == readable and _NAME.fullmatch(plain):

@@ -68,15 +68,11 @@ def _here(declared: Iterable[T | str]) -> Iterable[T]:
 
 
 _IN_ORDER: tuple[Benchmark, ...] = tuple(_here(_BENCHMARKS))
-# The benchmarks, studies and sources that are not installed, by their keys in `params.yaml`.
-#
-# A source that several benchmarks share has the name of their module.
-ABSENT = frozenset(
-    name.lower()
-    for entry in (*_BENCHMARKS, *_STUDIES)
-    if isinstance(entry, str) and beyond(entry) is None
-    for name in entry.split(".")[-1].split(":")
-)
+_BY_NAME = (entry for entry in (*_BENCHMARKS, *_STUDIES) if isinstance(entry, str))
+_MISSING = (entry.rpartition(".")[2] for entry in _BY_NAME if beyond(entry) is None)
+# The benchmarks, studies and sources that are not installed, by their keys in `params.yaml`. A source that
+# several benchmarks share has the name of their module.
+ABSENT = frozenset(name.lower() for entry in _MISSING for name in entry.split(":"))
 
 
 def _by_name(kind: type[B]) -> Mapping[str, B]:

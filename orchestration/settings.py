@@ -230,8 +230,7 @@ def convert(raw: Any, type_: type[T], *where: str) -> T:
         return msgspec.convert(raw, type_)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        key = path.strip("`").replace("$.", "")
-        hint = "Compare with the comments in params.yaml"
+        key, hint = path.strip("`").replace("$.", ""), "Compare with the comments in params.yaml"
         raise ParameterError(what + _not_this(raw, what, path), where=(*where, key), hint=hint) from error
 
 

@@ -23,6 +23,7 @@ from orchestration.benchmarks.declared import NO_SECTION, Data, Release, Section
 from orchestration.benchmarks.declared import Natural as Natural
 from orchestration.code import Declared
 from orchestration.scoring.counting import METRICS, RIGHT, Metric
+from orchestration.scoring.names import name_of
 from substrate.base.errors import FormatError, ParameterError
 from substrate.branch.fork import Emitter
 from substrate.cause.explanation import Explanation
@@ -268,7 +269,7 @@ class Benchmark(Declared):
             ParameterError: the name does not have this benchmark's form.
         """
         parts, places = name.split("/")[1:], self.form.split("/")[1:]
-        if len(parts) > len(places) and any(number.split("/")[1] == parts[0] for number in self.numbers):
+        if len(parts) > len(places) and parts[0] in {name_of(number).subset for number in self.numbers}:
             parts = parts[1:]
         # A part of the form in capitals matches any word; any other part matches the words that it lists.
         fits = len(parts) == len(places) and all(

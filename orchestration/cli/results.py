@@ -184,18 +184,18 @@ def accept(
     workspace = open_workspace(profile)
     stages = stages_in(workspace)
     with project_lock(workspace.root):
-        acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
-        verdicts = verdicts_here(workspace)
+        proposal = proposed(workspace, stages, reason, unsafe=unsafe)
+        acceptance, verdicts = proposal.acceptance, verdicts_here(workspace)
         if not json:
-            say("\n".join(change_lines(moved) or ["no number and no answer changed"]))
+            say("\n".join(change_lines(proposal.moved) or ["no number and no answer changed"]))
             changed = changed_verdicts(workspace.root, verdicts)
             say("\n".join(map(str, changed)) or "no verdict on a claim changed")
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
-            accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
+            accept_results(workspace, stages, proposal, usual=is_usual(workspace))
             if workspace.settings.profile in DECIDING:
                 pin_verdicts(workspace.root, verdicts)
     done = "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(acceptance.stages)}", *acceptance.stages]
-    give({"acceptance": acceptance, "moved": moved}, ["\n  ".join(lines)], json=json)
+    give({"acceptance": acceptance, "moved": proposal.moved}, ["\n  ".join(lines)], json=json)

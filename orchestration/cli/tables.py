@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from orchestration.rendering.tables import Table, drawn, wrapped
 from orchestration.scoring.counting import is_detail
+from orchestration.scoring.names import name_of
 from substrate.base.words import counted
 
 WIDTH = 110
@@ -60,6 +61,5 @@ def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterabl
 def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether a row is one of many parts of a shown mean, or has a single figure."""
     label, labels = row[0], [other[0] for other in rows]
-    of = label.partition("/")[0]
-    is_part = is_detail(label, labels) and any(other.partition("/")[0] != of for other in labels)
+    is_part = is_detail(label, labels) and len({name_of(other).benchmark for other in labels}) > 1
     return is_part or (": " in label and sum(map(bool, row[1:])) == 1)

@@ -13,7 +13,8 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import drawn, wrapped
 from orchestration.scoring.claims import claims
-from orchestration.scoring.published import FILE, MINUS
+from orchestration.scoring.names import benchmarks_of
+from orchestration.scoring.published import FILE
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
 from substrate.baselines.parameters import MODEL_URL
@@ -146,10 +147,10 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
 
 def _going_on(number: str, profile: str) -> str:
     """Return the command that measures a number, and its needs if a language model answers."""
-    of, _, other = (part.partition("/")[0] for part in number.partition(f"/{MINUS}"))
-    compared = other in BENCHMARKS and other != of
+    of, *others = benchmarks_of(number)
+    compared = any(other in BENCHMARKS and other != of for other in others)
     command = f"`substrate reproduce --profile {profile}{'' if compared else f' --only {of}'}` measures it"
-    if not any(name in BENCHMARKS and BENCHMARKS[name].by_model for name in (of, other)):
+    if not any(name in BENCHMARKS and BENCHMARKS[name].by_model for name in (of, *others)):
         return f"{command}, where the profile has its data (docs/how-to-bring-data.md)"
     return f"{command}, where {MODEL_URL} names a server (docs/how-to-compare-a-model.md)"
 

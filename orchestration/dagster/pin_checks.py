@@ -13,7 +13,8 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.differences import causes, differences, with_code
 from orchestration.ledger.digests import digests
 from orchestration.ledger.drift import compare_results
-from orchestration.ledger.pinned import measure, pinned_outs, read_pins, unlike_pins
+from orchestration.ledger.measurement import measure
+from orchestration.ledger.pinned import pinned_outs, read_pins, unlike_pins
 from orchestration.ledger.soundness import of_pins, require_sound
 from orchestration.rendering.drift import change_lines, fenced
 from orchestration.stage import Stage, Stages, needed

@@ -19,6 +19,7 @@ from orchestration.rendering.tables import read_table
 from orchestration.scoring.comparability import bounded, percent, stated
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.studies.study import counted
 from orchestration.workspace.folders import ANSWERS
@@ -77,7 +78,7 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
     ]
     lines: list[str] = []
     for score in scores[:_LINES]:
-        name = score.name.partition("/")[2]
+        name = name_of(score.name).inside
         page = f"[{name}](/{report.as_posix()}/{number_page(score.name)})" if report else name
         # The UI cuts a line after some thirty characters, so the result stands first.
         counts = f" of {score.n:,}, {bounded(score)}" if score.n else ""

@@ -15,8 +15,8 @@ from orchestration.experiments.experiment import open_experiment, read_experimen
 from orchestration.ledger.differences import Cause, causes, with_code
 from orchestration.ledger.digests import digests
 from orchestration.ledger.drift import Changes, compare_results
-from orchestration.ledger.manifest import Pins
-from orchestration.ledger.pinned import read_pins, with_results
+from orchestration.ledger.measurement import Results, with_results
+from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import read_records
 from orchestration.project import PINNED, WORKSPACE, open_workspace
 from orchestration.registry import BENCHMARKS
@@ -60,7 +60,7 @@ def compare(root: Path, a: str, b: str = PINNED) -> Compared:
     return Compared(**about, **msgspec.structs.asdict(both))
 
 
-def _causes(before: Pins, after: Pins) -> list[Cause]:
+def _causes(before: Results, after: Results) -> list[Cause]:
     """The causes of differences, then the parameters that differ without effect."""
     active = causes(before, after)
     named = {cause.what for cause in active}
@@ -78,9 +78,9 @@ def counts_of(root: Path, name: str) -> dict[str, Count]:
     return {number: count_of(*scores[number]) for number in ordered if number in scores and scores[number][1]}
 
 
-def results_of(workspace: Workspace) -> Pins:
+def results_of(workspace: Workspace) -> Results:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
-    results = Pins()
+    results = Results()
     for name, record in sorted(read_records(workspace).items()):
         paths = {out: workspace.path(out) for out in record.outs}
         # What was checked out since the run is what counts, not what the run made.
@@ -103,7 +103,7 @@ def _profile(root: Path, names: Mapping[str, str]) -> str:
     return next(iter(own.values())) if own else open_workspace().settings.profile
 
 
-def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
+def _results(root: Path, name: str, profile: str, argument: str) -> Results:
     if name == PINNED:
         results, place = read_pins(root, profile), root / "pins" / profile
         hint = "`substrate reproduce` of the default profile pins"

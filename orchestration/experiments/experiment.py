@@ -133,7 +133,7 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
         ParameterError: an experiment of this name has other parameters.
     """
     folder, final = _hidden_folder(workspace), _final_folder(workspace)
-    changed = {key: Changed(*values) for key, values in changed_parameters(workspace.settings).items()}
+    changed = {key: Changed(*values) for key, values in changed_parameters(workspace).items()}
     given, parameters = [text.strip() for text in overrides], msgspec.to_builtins(workspace.settings)
     made = Experiment(folder.name, _parent(workspace), given, changed, parameters)
     ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as its record will read

@@ -6,32 +6,32 @@ Each acceptance is a line of `pins/accepted.jsonl` with the reason and the versi
 check finds changes of the pins that lack such a line.
 
 The pins hold the numbers, and git holds the earlier pins, so no line repeats them. The form of a line is
-:class:`~orchestration.ledger.soundness.Acceptance`: `soundness` checks the lines, and this module imports
-`soundness`, so the class cannot stand here.
+:class:`~orchestration.ledger.accepted.Acceptance`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration.base.git import GitError, git, git_output
+from orchestration.base.git import GitError, git_output
 from orchestration.ledger import dvc, pinned, soundness
+from orchestration.ledger.accepted import Acceptance, Step, read_accepted, require_added_only
 from orchestration.ledger.drift import Changes, compare_results
-from orchestration.ledger.manifest import Made, Pins, changed, changing, put, read_manifest, version_of
+from orchestration.ledger.manifest import Files, Made, changed, changing, put, read_manifest, version_of
+from orchestration.ledger.measurement import Results, measure, short_digest
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
-from substrate.base.inputs import NOT_JSON
 
-_SHORT, _COMMIT = 12, 7
+_SHORT = 12
 
 
 def pin_new(
@@ -66,7 +66,7 @@ def pin_new(
             chosen.append(stage)
     if chosen:
         dvc.record(root, chosen, data=not data_drifted)
-        measured = pinned.measure(workspace, stages, chosen, pinned.read_pins(root, profile))
+        measured = measure(workspace, stages, chosen, pinned.read_pins(root, profile))
         pinned.write_pins(workspace, measured, unaccepted=bad)
     if not drifted:
         _keep_parameters(workspace)
@@ -78,27 +78,29 @@ def _keep_parameters(workspace: Workspace) -> None:
         manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)
 
 
-def _changes(old: Pins, new: Pins) -> dict[str, soundness.Step]:
+def _changes(old: Results, new: Results) -> dict[str, Step]:
     """Return, by stage, a short hash of each out that changed between two measurements, before and after.
 
     Stages and outs in only one of them are no change.
     """
-    changes: dict[str, soundness.Step] = {}
+    changes: dict[str, Step] = {}
     for stage in sorted(old.keys() & new.keys()):
         for out, (was, is_) in changed(old[stage].outs, new[stage].outs).items():
             if was and is_:
-                changes.setdefault(stage, {})[out] = _short(was), _short(is_)
+                changes.setdefault(stage, {})[out] = short_digest(was, _SHORT), short_digest(is_, _SHORT)
     return changes
 
 
-def _short(digest: str) -> str:
-    return digest.removeprefix("sha256:")[:_SHORT]
+class Proposal(NamedTuple):
+    """An acceptance, the numbers and answers that it changes, and the results that it pins."""
+
+    acceptance: Acceptance
+    moved: Changes
+    measured: Results
 
 
-def proposed(
-    workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[soundness.Acceptance, Changes]:
-    """Return the proposed acceptance, and the numbers and answers that it changes.
+def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Proposal:
+    """Measure the present results, and propose to accept them.
 
     Args:
         workspace: the project and its profile.
@@ -112,7 +114,6 @@ def proposed(
     """
     if not reason.strip():
         raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
-    profile = workspace.settings.profile
     pins, now = _verified(workspace, stages)
     forged = _not_computed(read_records(workspace), pins, now)
     if forged and not unsafe:
@@ -121,11 +122,11 @@ def proposed(
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    acceptance = soundness.Acceptance(today, profile, reason, _changes(pins, now), list(forged))
-    return acceptance, compare_results(pins, now)
+    acceptance = Acceptance(today, workspace.settings.profile, reason, _changes(pins, now), list(forged))
+    return Proposal(acceptance, compare_results(pins, now), now)
 
 
-def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
+def _verified(workspace: Workspace, stages: Stages) -> tuple[Results, Results]:
     """Return the pins and the present measurement, after a check of each file that new pins would seal.
 
     An interrupted acceptance leaves files that differ from their seals: they are sound if they are what this
@@ -138,7 +139,7 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     bad, pins = pinned.broken(root, profile), pinned.read_pins(root, profile)
     # Details from damaged rows would come back into the new pins.
     sound = {stage: made for stage, made in pins.items() if pinned.rows_name(profile, stage) not in bad}
-    now = pinned.measure(workspace, stages, known=sound)
+    now = measure(workspace, stages, known=sound)
     rows = dict.fromkeys(pins.keys() - stages.keys(), b"")
     rows |= {stage: pinned.rows_bytes(profile, made) for stage, made in now.items()}
     written = {root / pinned.rows_name(profile, stage): data for stage, data in rows.items()}
@@ -150,7 +151,7 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     return pins, now
 
 
-def _not_computed(records: Mapping[str, Made], pins: Pins, now: Pins) -> dict[str, list[str]]:
+def _not_computed(records: Mapping[str, Made], pins: Results, now: Results) -> dict[str, list[str]]:
     """Return, by stage, the outs that differ from their pins and that no run computed from present inputs."""
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     foreign: dict[str, list[str]] = {}
@@ -158,16 +159,15 @@ def _not_computed(records: Mapping[str, Made], pins: Pins, now: Pins) -> dict[st
         record, known = records.get(stage, Made()), pins.get(stage, Made()).outs
         follows = all(made.get(path, digest) == digest for path, digest in record.inputs.items())
         computed = record.outs if follows else {}
-        outs = measured.outs.items()
-        if forged := [out for out, is_ in outs if is_ not in (known.get(out), computed.get(out))]:
+        if forged := [
+            out for out, is_ in measured.outs.items() if is_ not in (known.get(out), computed.get(out))
+        ]:
             foreign[stage] = forged
     return foreign
 
 
-def accept_results(
-    workspace: Workspace, stages: Stages, acceptance: soundness.Acceptance, *, usual: bool = True
-) -> None:
-    """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
+def accept_results(workspace: Workspace, stages: Stages, proposal: Proposal, *, usual: bool = True) -> None:
+    """Pin the proposed results, and append the acceptance to ``pins/accepted.jsonl``.
 
     The pins of stages that are not in the graph are dropped.
 
@@ -178,8 +178,8 @@ def accept_results(
         PinError: a file of the record is damaged; no pin was changed.
     """
     root, profile = workspace.root, workspace.settings.profile
-    _, measured = _verified(workspace, stages)
-    lines, bad = soundness.require_added_only(root, profile), pinned.broken(root, profile)
+    acceptance, measured = proposal.acceptance, dict(proposal.measured)
+    lines, bad = require_added_only(root, profile), pinned.broken(root, profile)
     if usual:
         soundness.require_sound(soundness.of_graph(root, profile, stages))
         dvc.keep_code(workspace, stages)
@@ -194,8 +194,8 @@ def accept_results(
 
 
 def since(
-    root: Path, profile: str, pins: Pins, commit: str
-) -> tuple[list[soundness.Acceptance], Pins, list[str]]:
+    root: Path, profile: str, pins: Results, commit: str
+) -> tuple[list[Acceptance], Results, list[str]]:
     """Return the acceptances since a commit, its pins, and the stages whose change nobody accepted.
 
     A stage's change is accepted if, for each of its outs, a chain of acceptances leads from the bytes at the
@@ -216,20 +216,15 @@ def since(
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
     stages = msgspec.json.decode(files[whole], type=pinned.PinFile).stages if whole in files else {}
     before = pinned.with_rows(stages, files, profile)
-    accepted = list(_accepted(root, profile, files.get(record, b"").splitlines()))
+    accepted = list(read_accepted(root, profile, files.get(record, b"").splitlines()))
     steps = {stage: [of.stages[stage] for of in accepted if stage in of.stages] for stage in pins}
     changes = _changes(before, pins).items()
-    unaccepted = [
-        stage
-        for stage, outs in changes
-        if not _are_accepted(outs, steps[stage], version_of(before[stage].outs), version_of(pins[stage].outs))
-    ]
+    known = {stage: _are_accepted(outs, steps[stage], before[stage], pins[stage]) for stage, outs in changes}
+    unaccepted = [stage for stage, is_known in known.items() if not is_known]
     return accepted, before, unaccepted
 
 
-def _are_accepted(
-    outs: soundness.Step, steps: Iterable[soundness.Step | tuple[str, str]], old: str, new: str
-) -> bool:
+def _are_accepted(outs: Step, steps: Iterable[Step | tuple[str, str]], old: Files, new: Files) -> bool:
     """Tell whether steps lead to a stage's changed outs, or from its old version to its new version.
 
     An earlier program recorded only versions, and a version also changes if the stage gains or loses an out.
@@ -239,26 +234,7 @@ def _are_accepted(
         for out, edge in (step if isinstance(step, dict) else {"": step}).items():
             edges.setdefault(out, []).append(edge)
     by_out = (_leads(edges.get(out, ()), *pair) for out, pair in outs.items())
-    return all(by_out) or _leads(edges.get("", ()), old[:_SHORT], new[:_SHORT])
-
-
-def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[soundness.Acceptance]:
-    """Yield a profile's unknown lines, each with the commit that added it.
-
-    Unreadable lines are skipped, because the seal of the pins reports a damaged file.
-    """
-    record = pinned.accepted_name(profile)
-    path = root / record
-    lines = path.read_bytes().splitlines() if path.is_file() else []
-    brought = (git(root, "blame", "-s", "-l", "--", record) or b"").splitlines()
-    for place, line in enumerate(lines):
-        commit = brought[place].lstrip(b"^")[:_COMMIT].decode() if place < len(brought) else ""
-        try:
-            read = msgspec.json.decode(line, type=soundness.Acceptance)
-        except NOT_JSON:
-            continue
-        if line not in known and read.profile == profile:
-            yield msgspec.structs.replace(read, commit=commit.strip("0") and commit)
+    return all(by_out) or _leads(edges.get("", ()), *(version_of(side.outs)[:_SHORT] for side in (old, new)))
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:

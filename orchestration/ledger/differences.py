@@ -15,7 +15,8 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger.digests import apart_at
 from orchestration.ledger.environment import LOCK
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
+from orchestration.ledger.manifest import Files, Made, changed
+from orchestration.ledger.measurement import Results, ShortRow, StageResult
 from orchestration.ledger.pinned import NOTHING, pin_name
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
@@ -74,7 +75,7 @@ _CAUSES = {
 }
 
 
-def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
+def differences(old: Results, new: Results, *, here: bool = False) -> list[Difference]:
     """Return every difference between two measurements, in the order of the new stages.
 
     Items in only one measurement are ignored. A file is named only if none of its parts can be.
@@ -86,11 +87,11 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
             Difference(stage, kind, what, was or f"no {kind}", is_ or f"no {kind}", here)
             for (kind, what), (was, is_) in texts.items()
         ]
-        apart += details or file_differences(stage, old[stage], new[stage], here)
+        apart += details or files_apart(stage, old[stage], new[stage], here)
     return apart
 
 
-def _texts(made: Made) -> dict[tuple[Literal["cell", "score", "row"], str], str]:
+def _texts(made: StageResult) -> dict[tuple[Literal["cell", "score", "row"], str], str]:
     """Return the readable items of a stage's outs as text, by kind and name."""
     lines = ((row, cells) for table in made.cells.values() for row, cells in table.items())
     return {
@@ -100,12 +101,12 @@ def _texts(made: Made) -> dict[tuple[Literal["cell", "score", "row"], str], str]
     }
 
 
-def _row(row: PinnedRow) -> str:
+def _row(row: ShortRow) -> str:
     gold = "" if row.expected is None else f', expected "{row.expected}"'
     return f'"{row.predicted}" {GRADES[row.correct]}{gold}, log {row.log or "unknown"}, bytes {row.row}'
 
 
-def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
+def files_apart(stage: str, old: Files, new: Files, here: bool = False) -> list[Difference]:
     """Return the files of a stage's outs that differ, each with its differing lines."""
     apart: list[Difference] = []
     inner = sorted(changed(old.files, new.files))
@@ -124,7 +125,7 @@ def short(digest: str) -> str:
     return digest[:15] if digest.startswith("sha256:") else digest
 
 
-def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
+def causes(old: Results, new: Results, *, differ: bool = True) -> list[Cause]:
     """Return the changed dependencies of stages; a cause that stages share is named once.
 
     Args:
@@ -163,7 +164,7 @@ def _values(made: Made) -> dict[str, str]:
     return {key: msgspec.json.encode(value).decode() for key, value in flattened(made.parameters).items()}
 
 
-def with_code(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
+def with_code(root: Path, profile: str, pins: Results, now: Results) -> Results:
     """Add to pins the code that made them.
 
     If no ledger records it, as in a clone, it is the present code, less the files that git reports changed

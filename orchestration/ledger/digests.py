@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from orchestration.ledger.manifest import Made, changed
+from orchestration.ledger.manifest import Files, changed
 from substrate.base.files import sha256
 
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
@@ -18,6 +19,7 @@ OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
 _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
 # Nanoseconds within which a file may change twice and show the same time.
 _RACY = 50_000_000
+_Files = TypeVar("_Files", bound=Files)
 _seen: dict[Path, tuple[tuple[int, ...], str]] = {}
 """The files that this process has read: size and times, which are left out if too recent, and digest."""
 
@@ -51,7 +53,7 @@ def differing(root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None
     return changed(held, digests({name: root / name for name in held}))
 
 
-def with_details(made: Made, paths: Mapping[str, Path]) -> Made:
+def with_details(made: _Files, paths: Mapping[str, Path]) -> _Files:
     """Add the digests of files and lines to a record, for the outs at the given paths."""
     files, lines = dict[str, str](), dict[str, str]()
     for out, path in paths.items():

@@ -13,10 +13,12 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.ledger.differences import GRADES
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
-from orchestration.ledger.pinned import measure, read_pins
+from orchestration.ledger.manifest import changed
+from orchestration.ledger.measurement import Results, ShortRow, StageResult, measure
+from orchestration.ledger.pinned import read_pins
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
+from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes
+from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import DIGITS, Count, count_of
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -87,7 +89,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     rows: Sequence[ComparedRow] = ()
 
 
-def compare_results(before: Pins, after: Pins) -> Changes:
+def compare_results(before: Results, after: Results) -> Changes:
     """Find the numbers and answers that differ between two measurements."""
     rows, numbers = list(_rows(before, after)), list(_numbers(before, after))
     changes = dict(Counter(row.change for row in rows).most_common())
@@ -102,19 +104,19 @@ def changes_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> 
     return compare_results(pinned, measure(workspace, stages, wanted, known=pinned))
 
 
-def _numbers(before: Pins, after: Pins) -> Iterator[ComparedNumber]:
+def _numbers(before: Results, after: Results) -> Iterator[ComparedNumber]:
     """Every number that two measurements have and the first one measured, in the order of the tables."""
     for benchmark in BENCHMARKS.values():
         scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
-        old, new = (side.get(scores, Made()).scores for side in (before, after))
-        both = [side.get(answers, Made()) for side in (before, after)]
+        old, new = (side.get(scores, StageResult()).scores for side in (before, after))
+        both = [side.get(answers, StageResult()) for side in (before, after)]
         for name in benchmark.numbers:
             if name in old and name in new and old[name][1]:
                 yield _number(benchmark, name, [old[name], new[name]], both)
 
 
 def _number(
-    benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made]
+    benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[StageResult]
 ) -> ComparedNumber:
     """Compare a number by its counts, and by its answers if they pair and give these counts."""
     was, is_ = (count_of(*pair) for pair in counts)
@@ -129,20 +131,20 @@ def _number(
     return ComparedNumber(name, was, is_, won == lost == 0, apart, pair.newcombe, won, lost, pair.mcnemar)
 
 
-def _data(pinned: Made) -> dict[str, str]:
-    return {path: digest for path, digest in pinned.inputs.items() if path.startswith("data/")}
+def _data(result: StageResult) -> dict[str, str]:
+    return {path: digest for path, digest in result.inputs.items() if path.startswith("data/")}
 
 
-def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool]:
+def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, ShortRow]) -> Mapping[Any, bool]:
     """Tell for a number's questions or scenes whether they are right; empty if the rows do not say."""
-    metric = benchmark.metrics[split_name(name)[1]]
+    metric = benchmark.metrics[name_of(name).metric]
     wanted = [row for row in rows.values() if counts_for(row, name)]
     if metric.together:
         return outcomes(sorted(wanted, key=lambda row: (str(row.scene), str(row.question))), metric)
     return {row.name: bool(row.correct) for row in wanted} if metric is RIGHT else {}
 
 
-def _rows(before: Pins, after: Pins) -> Iterator[ComparedRow]:
+def _rows(before: Results, after: Results) -> Iterator[ComparedRow]:
     """The rows that differ, by benchmark, in the order of its answers."""
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"
@@ -155,10 +157,10 @@ def _rows(before: Pins, after: Pins) -> Iterator[ComparedRow]:
                     yield ComparedRow(*about, row.expected, was and was.predicted, is_ and is_.predicted)
 
 
-def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+def row_change(was: ShortRow | None, is_: ShortRow | None) -> str:
     """Describe the change of a row in words.
 
-    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row = ShortRow("by_id", 1, "2", "yes", "no", False, "", "")
     >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
     ('wrong to right', 'new')
     """

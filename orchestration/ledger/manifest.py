@@ -49,58 +49,38 @@ def version_of(files: Mapping[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(files, order="sorted")).hexdigest()[:16]
 
 
-class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
-    """A row of answers in short; ``log`` and ``row`` are the first digits of hashes."""
-
-    subset: str
-    scene: int | str
-    question: int | str
-    predicted: str
-    expected: str | None
-    correct: bool | None
-    log: str
-    row: str
-
-    @property
-    def name(self) -> str:
-        """The row's name in messages."""
-        return f"scene {self.scene}, question {self.question} ({self.subset})"
-
-
-class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A record of a stage's outs: their inputs and their content.
-
-    Ledger, pins and measurements each hold some of the parts; unknown and unneeded parts are empty.
+class Files(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Files and folders, with the digests that tell where they differ.
 
     Attributes:
-        outs: SHA-256 of each file or folder that the stage made, by path.
+        outs: SHA-256 of each file or folder that a stage made, by path.
+        files: for each file in a folder of outs, by path, the first digits of its SHA-256.
+        lines: for each file of lines, by path, four digits of the SHA-256 of each line, concatenated.
+    """
+
+    outs: dict[str, str] = {}
+    files: dict[str, str] = {}
+    lines: dict[str, str] = {}
+
+
+class Made(Files, frozen=True, kw_only=True, omit_defaults=True):
+    """The record of a stage's run: its outs, and everything that they were made from.
+
+    Attributes:
         code: for each code file, by its path in the project, a short hash of the statements reached.
         parameters: the values of the stage's keys of `params.yaml`.
         inputs: SHA-256 of each file or folder that the stage read, by path.
         environment: the installed versions by name, and the hash of the lock file.
         needs: the stages whose outs this stage reads.
-        files: for each file in a folder of outs, by path, the first digits of its SHA-256.
-        lines: for each file of lines, by path, four digits of the SHA-256 of each line, concatenated.
-        scores: correct and total by number.
-        cells: by table and row: the text under each head.
-        rows: the stage's answers in short, by name.
-        unsafe: the reason for accepting the outs although no record of a run computed them.
         explained: true if the outs may differ from their pins, because they have other inputs, or because a
             recomputation gave the same bytes (:func:`orchestration.stages.making.make`).
     """
 
-    outs: dict[str, str] = {}
     code: dict[str, str] = {}
     parameters: dict[str, Any] = {}
     inputs: dict[str, str] = {}
     environment: dict[str, str] = {}
     needs: list[str] = []
-    files: dict[str, str] = {}
-    lines: dict[str, str] = {}
-    scores: dict[str, tuple[int, int]] = {}
-    cells: dict[str, dict[str, dict[str, str]]] = {}
-    rows: dict[str, PinnedRow] = {}
-    unsafe: str = ""
     explained: bool = False
 
     @property
@@ -112,22 +92,13 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Tell whether the other record has the same inputs and outs, so that no second run is needed."""
         return other is not None and (self.basis, self.outs) == (other.basis, other.outs)
 
-    @property
-    def pin(self) -> Made:
-        """Return the part in the profile's pin file; the rows have files of their own, also in git."""
-        return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={}, explained=False)
-
-
-Pins = dict[str, Made]
-"""Records by stage."""
-
 
 class Manifest(msgspec.Struct, omit_defaults=True):
     """A profile's ledger.
 
     Attributes:
         stages: each stage's record of its last run.
-        pinned: the inputs from which a stage's pinned outs were made, as far as they were made here.
+        pinned: the record of the run that made a stage's pinned outs, if it ran here.
         tables: SHA-256 of each file of the tables of cases and logs, by its path in the storage.
         beside: SHA-256 of `params.yaml`, by its path, as of the last run without drift.
         outcomes: for each run, by the argument of `--only` (empty for a whole run), a digest of all files

@@ -13,29 +13,26 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from itertools import groupby, zip_longest
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from orchestration.benchmarks.benchmark import BEYOND
-from orchestration.ledger.digests import OF_LINES, differing, line_digests, with_details
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
-from orchestration.ledger.records import fingerprint, ledger_of
-from orchestration.scoring.scores import Score
-from orchestration.stage import Stage, Stages
-from orchestration.workspace.folders import ANSWERS, Workspace
+from orchestration.ledger.digests import OF_LINES, differing, line_digests
+from orchestration.ledger.manifest import changing, ledger_at, put, read_manifest
+from orchestration.ledger.measurement import Pin, Results, ShortRow, StageResult
+from orchestration.ledger.records import ledger_of
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
-from substrate.domains.rows import decode
 
-_SHORT = 8
 ACCEPTED = "pins/accepted.jsonl"
 # DVC's own files. The pins of the profile that DVC holds seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
@@ -51,91 +48,6 @@ class PinError(SubstrateError):
     """The pins cannot be read or written."""
 
 
-def measure(
-    workspace: Workspace, stages: Stages, wanted: Iterable[Stage] | None = None, known: Pins | None = None
-) -> Pins:
-    """Measure the stages' present outs in a workspace; skip a stage without outs.
-
-    The details omit unreadable parts of a damaged file; a line that is not a row is marked.
-
-    Args:
-        workspace: the workspace with the outs.
-        stages: all stages.
-        wanted: the stages to measure; by default all.
-        known: an earlier measurement; its details are reused for outs that have not changed.
-    """
-    pins, known = Pins(), known or {}
-    for stage in stages.values() if wanted is None else wanted:
-        made = fingerprint(stages, stage, workspace)
-        if stage.pinned_by == "nothing" or not made.outs:
-            continue
-        details = known.get(stage.name)
-        if details is None or details.outs != made.outs:
-            details = with_results(made, {out: workspace.path(out) for out in made.outs})
-        of_outs = {part: getattr(details, part) for part in _OF_OUTS}
-        pins[stage.name] = replace(made, **of_outs)
-    return pins
-
-
-# The parts that depend only on the outs' bytes.
-_OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
-
-
-def with_results(made: Made, paths: Mapping[str, Path]) -> Made:
-    """Add all readable details of its outs to the record ``made``; ``paths`` maps each out to its path."""
-    scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), dict[str, PinnedRow]()
-    for out, path in paths.items():
-        with suppress(*NOT_JSON):  # the hash reveals a damaged file
-            if path.name == ANSWERS:
-                lines = map(_row, enumerate(path.read_bytes().splitlines(), 1))
-                rows = {row.name: row for row in lines}
-            elif "/scores/" in out:
-                score = msgspec.json.decode(path.read_bytes(), type=Score)
-                scores[score.name] = score.correct, score.n
-            elif "/tables/" in out and path.suffix == ".json":
-                cells[path.stem] = _cells(path.read_bytes())
-    others = {out: path for out, path in paths.items() if path.name != ANSWERS}
-    made = with_details(made, others)
-    return replace(made, scores=scores, cells=cells, rows=rows)
-
-
-def _row(numbered: tuple[int, bytes]) -> PinnedRow:
-    number, line = numbered
-    digest = short_digest(hashlib.sha256(line).hexdigest())
-    try:
-        row = decode(line)
-    except NOT_JSON:
-        return PinnedRow("", f"line {number}", "", "not readable", None, None, "", digest)
-    fields = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
-    return PinnedRow(*fields, short_digest(row.log), digest)
-
-
-def short_digest(digest: str) -> str:
-    """Return the digits of a log's or row's digest that the pins have.
-
-    >>> short_digest("sha256:0123456789abcdef")
-    '01234567'
-    """
-    return digest.removeprefix("sha256:")[:_SHORT]
-
-
-class _Cells(msgspec.Struct):
-    heads: list[str]
-    rows: list[list[str]]
-    numbers: list[list[str | None] | None]
-
-
-def _cells(data: bytes) -> dict[str, dict[str, str]]:
-    """Return the text of a table's cells under each head, by row."""
-    table = msgspec.json.decode(data, type=_Cells)
-    cells: dict[str, dict[str, str]] = {}
-    for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
-        row = row or [""]
-        for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
-            cells.setdefault(number or row[0], {})[head or ""] = text or ""
-    return cells
-
-
 class PinFile(msgspec.Struct, omit_defaults=True):
     """The content of `pins/PROFILE.json`.
 
@@ -149,7 +61,7 @@ class PinFile(msgspec.Struct, omit_defaults=True):
     digest: str = ""
     sealed: dict[str, str] = {}
     lines: dict[str, str] = {}
-    stages: dict[str, Made] = {}
+    stages: dict[str, Pin] = {}
 
     def text(self) -> bytes:
         """Return the file's bytes, with their hash."""
@@ -162,10 +74,8 @@ def _laid_out(value: Any, depth: int) -> str:
     """Format JSON with one line per key, down to a depth; a table's cells have one line per row."""
     if not depth or not value or not isinstance(value, dict):
         return msgspec.json.encode(value, order="sorted").decode()
-    pairs = (
-        f"{msgspec.json.encode(key).decode()}: {_laid_out(value[key], depth - (key != 'cells'))}"
-        for key in sorted(value)
-    )
+    texts = ((key, _laid_out(value[key], depth - (key != "cells"))) for key in sorted(value))
+    pairs = (f"{msgspec.json.encode(key).decode()}: {text}" for key, text in texts)
     return "{\n" + ",\n".join(pairs) + "}"
 
 
@@ -223,29 +133,30 @@ def conflict_marker(data: bytes) -> int:
     return next((number for number, line in lines if line.startswith(marks)), 0)
 
 
-def read_pins(root: Path, profile: str) -> Pins:
+def read_pins(root: Path, profile: str) -> Results:
     """Read the pins of a profile; unreadable rows are left out.
 
     Raises:
         PinError: the file of pins is damaged.
     """
     stages, basis = _pin_file(root, profile).stages, read_manifest(ledger_at(root, profile)).pinned
-    files = {path.relative_to(root).as_posix(): path for path in (root / "pins" / profile).glob("*.jsonl")}
-    pins = with_rows(stages, {name: path.read_bytes() for name, path in files.items()}, profile)
+    paths = (root / "pins" / profile).glob("*.jsonl")
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    pins = with_rows(stages, files, profile)
     for name, made in basis.items():
         if name in pins and made.outs == pins[name].outs:
             pins[name] = replace(pins[name], code=made.code, environment=made.environment)
     return pins
 
 
-def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: str) -> Pins:
+def with_rows(stages: Mapping[str, Pin], files: Mapping[str, bytes], profile: str) -> Results:
     """Add the rows to pins, from the bytes of the row files by path."""
-    pins: Pins = {}
+    pins: Results = {}
     for stage, pin in stages.items():
         needs = (stages[need].outs for need in pin.needs if need in stages)
         inputs = {out: digest for outs in needs for out, digest in outs.items()}
         rows = decode_rows(files.get(rows_name(profile, stage), b""))
-        pins[stage] = replace(pin, inputs=inputs, rows=rows)
+        pins[stage] = StageResult(**asdict(pin), inputs=inputs, rows=rows)
     return pins
 
 
@@ -263,7 +174,7 @@ def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
 
 def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
     """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
-    return _pin_file(root, profile).stages.get(f"tables/{table}", Made()).cells.get(table, {})
+    return _pin_file(root, profile).stages.get(f"tables/{table}", Pin()).cells.get(table, {})
 
 
 def unlike_pins(pins: Mapping[str, str], outs: Mapping[str, str]) -> list[str]:
@@ -287,7 +198,7 @@ def modified(apart: Mapping[str, str]) -> dict[str, str]:
     return {path: how for path, how in apart.items() if how == "modified"}
 
 
-def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
+def encode_rows(rows: Mapping[str, ShortRow], most: int = _LINES) -> bytes:
     """Encode rows in short, a few scenes per line.
 
     Each scene precedes its rows. Rows of a subset and log are grouped; a right answer is written once.
@@ -302,14 +213,14 @@ def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _brief(row: PinnedRow) -> list[Any]:
+def _brief(row: ShortRow) -> list[Any]:
     right = row.correct is True and row.predicted == row.expected
     return [row.question, row.row, row.predicted, *(() if right else (row.expected, row.correct))]
 
 
-def decode_rows(data: bytes) -> dict[str, PinnedRow]:
+def decode_rows(data: bytes) -> dict[str, ShortRow]:
     """Decode the rows of :func:`encode_rows`; skip unreadable lines, which the seal reveals."""
-    rows: dict[str, PinnedRow] = {}
+    rows: dict[str, ShortRow] = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             scenes = msgspec.json.decode(line)
@@ -318,21 +229,21 @@ def decode_rows(data: bytes) -> dict[str, PinnedRow]:
     return rows
 
 
-def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
+def _rows_of(scene: Any, groups: Any) -> Iterator[ShortRow]:
     for subset, log, rows in groups:
         for question, digest, predicted, *graded in rows:
             values = subset, scene, question, predicted, *(graded or (predicted, True)), log, digest
-            yield msgspec.convert(values, PinnedRow)
+            yield msgspec.convert(values, ShortRow)
 
 
-def rows_bytes(profile: str, made: Made) -> bytes:
+def rows_bytes(profile: str, made: StageResult) -> bytes:
     """Return the file of a stage's pinned rows; empty for a stage without rows, which has no file."""
     return encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES) if made.rows else b""
 
 
 def write_pins(
     workspace: Workspace,
-    measured: Pins,
+    measured: Results,
     unaccepted: Mapping[str, str] | None = None,
     *,
     gone: Collection[str] = (),
@@ -373,7 +284,7 @@ def write_pins(
     with changing(ledger_of(workspace)) as manifest:
         for stage, made in measured.items():
             if made.code:
-                manifest.pinned[stage] = replace(made, files={}, lines={}, scores={}, cells={}, rows={})
+                manifest.pinned[stage] = made.record
 
 
 def broken(root: Path, profile: str) -> dict[str, str]:

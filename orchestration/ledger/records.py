@@ -16,8 +16,7 @@ from orchestration.workspace.tables import table_sums
 
 def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
     """Return the record that a stage would leave now: the inputs of its outs, and the existing outs."""
-    root = workspace.root
-    outside = stage.outside(workspace).values() if stage.outside else ()
+    root, outside = workspace.root, stage.outside(workspace).values() if stage.outside else ()
     # A file inside the project is named by its relative path, independent of the project's location.
     named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
     keys = [key.format(profile=workspace.settings.profile) for key in stage.parameters]
@@ -44,10 +43,8 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
     """Keep in the ledger the records of the stages of a run, with the existing tables."""
     storage = workspace.storage.own_folder
-    whole = {
-        stage: with_details(made, {out: workspace.path(out) for out in made.outs})
-        for stage, made in records.items()
-    }
+    paths = {stage: {out: workspace.path(out) for out in made.outs} for stage, made in records.items()}
+    whole = {stage: with_details(made, paths[stage]) for stage, made in records.items()}
     made_now = {out for made in whole.values() for out in made.outs}
     with changing(ledger_of(workspace)) as manifest:
         # A stage of another name that made one of these outs is no longer its maker.

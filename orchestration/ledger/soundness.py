@@ -1,77 +1,22 @@
 """The check, before a run or an acceptance, that the record of results is whole: pins, seals, acceptances.
 
 A comparison with pins that cannot be read is no comparison, and a new seal over a damaged file would hide the
-damage. `pins/accepted.jsonl` has a line for each acceptance, and lines are only ever added. Damage in an
+damage. Damage in an
 artifact's own bytes is found by :mod:`.verification`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import msgspec
 
 from orchestration.base.git import git
 from orchestration.ledger import dvc, pinned
+from orchestration.ledger.accepted import require_added_only
 from orchestration.ledger.digests import apart_at, line_digests
 from orchestration.ledger.verdicts import VERDICTS, pinned_verdicts
 from orchestration.registry import ABSENT
 from orchestration.stage import Stages
-from substrate.base.inputs import NOT_JSON
-
-_DIGITS = len(line_digests(b"a line"))
-
-
-Step = dict[str, tuple[str, str]]
-"""A short hash of each changed out of a stage, before and after."""
-
-
-class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Accepted new results: a line of ``pins/accepted.jsonl``.
-
-    Attributes:
-        date: the day.
-        profile: the profile of the results.
-        reason: why the new results are right.
-        stages: the changed outs of each stage; in lines of an earlier program, a hash of all outs of the
-            stage, before and after.
-        unsafe: the stages whose outs were computed by no recorded run.
-        commit: the commit that brought the line; empty in the file.
-    """
-
-    date: str
-    profile: str
-    reason: str
-    stages: Mapping[str, Step | tuple[str, str]] = {}
-    unsafe: list[str] = []
-    commit: str = ""
-
-
-def require_added_only(root: Path, profile: str) -> bytes:
-    """Return the bytes of the record, which has each sealed line, in order, and else only acceptances.
-
-    So a merge may add the lines of another branch, and an interrupted acceptance its own.
-
-    Raises:
-        PinError: a line is no acceptance, or a sealed line is missing.
-    """
-    name, file = pinned.accepted_name(profile), pinned.read_pin_file(root, profile)
-    data = (root / name).read_bytes() if (root / name).is_file() else b""
-    sealed = file.lines.get(name, "") if file else ""
-    known = [sealed[at : at + _DIGITS] for at in range(0, len(sealed), _DIGITS)]
-    for number, line in enumerate(data.splitlines(keepends=True), 1):
-        try:
-            msgspec.json.decode(line, type=Acceptance)
-        except NOT_JSON as error:
-            raise pinned.damaged(root, name, f"line {number} is no acceptance ({error})") from error
-        if known[:1] == [line_digests(line)]:
-            del known[0]
-    if known:
-        raise pinned.damaged(root, name, f"lacks {len(known)} of its sealed lines")
-    if b"\r" in data or (data and not data.endswith(b"\n")):
-        raise pinned.damaged(root, name, "has other line ends")
-    return data
 
 
 def faults(root: Path, profile: str) -> Iterator[pinned.PinError]:

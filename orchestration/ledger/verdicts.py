@@ -16,13 +16,15 @@ import msgspec
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
 from orchestration.ledger.differences import Difference
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed, put, version_of
+from orchestration.ledger.manifest import changed, put, version_of
+from orchestration.ledger.measurement import Pin, Results, ShortRow, StageResult, short_digest
 from orchestration.ledger.outcomes import DECIDING
-from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name, short_digest
+from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
-from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts, split_name
+from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts
+from orchestration.scoring.names import name_of
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import metrics_file, read_metrics
 from orchestration.workspace.folders import Workspace
@@ -33,7 +35,7 @@ Counts = Mapping[str, tuple[int, int, Kind]]
 """By number: the right answers, the total and the kind of the data."""
 
 
-class Results(NamedTuple):
+class ProfileNumbers(NamedTuple):
     """The results of a profile.
 
     Files name a language model as its server does; pins, as it was asked for: a client accepts no other
@@ -53,22 +55,21 @@ class Results(NamedTuple):
 
     def find(self, official: bool, number: str) -> Measured | None:
         """Find a number on official data, or on generated data."""
-        benchmark = BENCHMARKS.get(number.partition("/")[0])
+        benchmark = BENCHMARKS.get(name_of(number).benchmark)
         correct, n, kind = self.counts.get(number, (0, 0, "none"))
         kinds = ("official", "local") if official else ("generated",)
         if benchmark is None or kind not in kinds or not 0 < n >= correct >= 0:
             return None
         about = benchmark.about.get(MEASURED_ON, "").partition(":")[0]
         words = about if official else f"profile {self.profile}"
-        metric = benchmark.metrics[split_name(number)[1]]
+        metric = benchmark.metrics[name_of(number).metric]
 
         def rows() -> Iterator[Any]:
             return (row for row in self.rows(benchmark.name) if counts_for(row, number))
 
         def answers() -> dict[tuple[str, str], Any]:
-            return {
-                (str(row.scene), str(row.question)): (row.predicted, short_digest(row.log)) for row in rows()
-            }
+            logged = ((row, short_digest(row.log)) for row in rows())
+            return {(str(row.scene), str(row.question)): (row.predicted, log) for row, log in logged}
 
         def clusters() -> list[tuple[int, int]]:
             # As in the tables: official intervals take scenes for independent, others each question.
@@ -78,7 +79,7 @@ class Results(NamedTuple):
         return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers, clusters)
 
 
-def of_files(workspace: Workspace) -> Results:
+def of_files(workspace: Workspace) -> ProfileNumbers:
     """The results of a profile, from the files of its last run."""
     paths = (workspace.artifacts / metrics_file(benchmark) for benchmark in BENCHMARKS)
     scores = [score for path in paths if path.is_file() for score in read_metrics(path)]
@@ -93,30 +94,31 @@ def of_files(workspace: Workspace) -> Results:
         told = read_model(workspace.data / benchmark)
         return told.name.partition(" (")[0] if told else ""
 
-    return Results(workspace.settings.profile, counts, rows, by)
+    return ProfileNumbers(workspace.settings.profile, counts, rows, by)
 
 
-def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
+def of_pins(root: Path, profile: str, measured: Results | None = None) -> ProfileNumbers:
     """The results of a profile, from a measurement of its outs or from its pins."""
     file, kind = read_pin_file(root, profile) if measured is None else None, DECIDING[profile]
-    stages: Mapping[str, Made] = measured or (file.stages if file else {})
+    stages: Mapping[str, StageResult | Pin] = measured or (file.stages if file else {})
     counts: Counts = {name: (*pair, kind) for made in stages.values() for name, pair in made.scores.items()}
 
     @cache
-    def rows(benchmark: str) -> Collection[PinnedRow]:
+    def rows(benchmark: str) -> Collection[ShortRow]:
         stage = f"{benchmark}/answers"
-        known, path = stages.get(stage, Made()).rows, root / rows_name(profile, stage)
-        apart = measured is None and path.is_file()  # the pin of a stage has its rows in a file of their own
-        return (decode_rows(path.read_bytes()) if apart else known).values()
+        if measured is not None:
+            return measured.get(stage, StageResult()).rows.values()
+        path = root / rows_name(profile, stage)
+        return decode_rows(path.read_bytes()).values() if path.is_file() else ()
 
     def by(benchmark: str) -> str:
-        parameters = stages.get(f"{benchmark}/dataset", Made()).parameters.values()
+        parameters = stages.get(f"{benchmark}/dataset", Pin()).parameters.values()
         return next((str(of["model"]) for of in parameters if isinstance(of, dict) and "model" in of), "")
 
-    return Results(profile, counts, rows, by)
+    return ProfileNumbers(profile, counts, rows, by)
 
 
-def verdicts(root: Path, *first: Results) -> list[ClaimVerdict]:
+def verdicts(root: Path, *first: ProfileNumbers) -> list[ClaimVerdict]:
     """Return the verdict on each claim, from some results or from the pins.
 
     The numbers of a claim come from one profile: the first that has the most of them.
@@ -173,8 +175,6 @@ def changed_verdicts(root: Path, now: Iterable[ClaimVerdict]) -> list[Difference
     """Return the verdicts that differ from the pinned ones; none if no verdict is pinned."""
     if not (root / VERDICTS).is_file():
         return []
-    was, is_ = pinned_verdicts(root), {of.name: _short(of) for of in now}
-    return [
-        Difference("claims", "verdict", name, old or "no verdict", new or "no claim")
-        for name, (old, new) in changed(was, is_).items()
-    ]
+    apart = changed(pinned_verdicts(root), {of.name: _short(of) for of in now})
+    texts = ((name, old or "no verdict", new or "no claim") for name, (old, new) in apart.items())
+    return [Difference("claims", "verdict", *text) for text in texts]

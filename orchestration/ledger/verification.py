@@ -16,10 +16,12 @@ import msgspec
 
 from orchestration.ledger import dvc, pinned, soundness
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.differences import Cause, Difference, causes, differences, with_code
+from orchestration.ledger.accepted import Acceptance
+from orchestration.ledger.differences import Cause, Difference, causes, differences, files_apart, with_code
 from orchestration.ledger.digests import differing, with_details
 from orchestration.ledger.drift import Changes, compare_results
-from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
+from orchestration.ledger.manifest import MANIFEST, Files, Manifest, ledger_at, look_at
+from orchestration.ledger.measurement import Results, measure
 from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.verdicts import changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
@@ -58,7 +60,7 @@ class Report(msgspec.Struct, frozen=True):
     differences: list[Difference]
     causes: list[Cause] = []
     unaccepted: list[Cause] = []
-    accepted: list[soundness.Acceptance] = []
+    accepted: list[Acceptance] = []
     accepted_moved: Changes = Changes()
     since: str = ""
     unrecorded: list[str] = []
@@ -99,8 +101,7 @@ def verify_profile(
     """
     root, profile = workspace.root, workspace.settings.profile
     lacking = absent(workspace, SOURCES.values())
-    stages = computable(stages, lacking)
-    tables = workspace.storage.own_folder
+    stages, tables = computable(stages, lacking), workspace.storage.own_folder
     faults, pins = find_damage(root, profile, stages, storage=tables, results=not recompute)
     # Report an unknown commit before computing anything.
     accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
@@ -108,13 +109,13 @@ def verify_profile(
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
-    here = now = pinned.measure(workspace, stages, known=pins)
+    here = now = measure(workspace, stages, known=pins)
     if recompute:
         with temporary_folder() as folder:
             results = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
                 recompute(results, profile, folder)
-                now = pinned.measure(replace(workspace, scratch=folder), stages)
+                now = measure(replace(workspace, scratch=folder), stages)
             except SubstrateError as error:
                 if not faults:
                     raise
@@ -168,7 +169,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 def find_damage(
     root: Path, profile: str, stages: Stages, *, storage: Path | None = None, results: bool = True
-) -> tuple[list[Difference], Pins]:
+) -> tuple[list[Difference], Results]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 
     Args:
@@ -180,25 +181,20 @@ def find_damage(
     """
     file, (manifest, sound) = pinned.read_pin_file(root, profile), look_at(ledger_at(root, profile))
     bad, place = pinned.broken(root, profile), relpath(ledger_at(root, profile) / MANIFEST, root)
-    known = pinned.read_pins(root, profile) if file else Pins()
+    known = pinned.read_pins(root, profile) if file else Results()
     names = [name for name in known if name in stages and pinned.rows_name(profile, name) not in bad]
     pins = {name: known[name] for name in names}
     # Without the pins, no file next to them is known to be damaged.
-    sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file and file.digest else []
-    beside = [(_SEALED, Made(outs=manifest.beside))]
+    sealed = [(_SEALED, Files(outs=bad, lines=file.lines))] if file and file.digest else []
+    beside = [(_SEALED, Files(outs=manifest.beside))]
     for path, was in (manifest.tables if storage else {}).items():
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), (storage or root) / path
-        beside.append((stage, Made(outs={relpath(table, root): was})))
-    faults = [
-        *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
-        *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
-        *(
-            Difference(_SEALED, "file", relpath(error.where[0], root), _MARRED[0], error.what)
-            for error in soundness.all_faults(root, profile, stages)
-        ),
-        *_of_records(root, profile, manifest, pins, stages, place),
-        *_apart(root, beside),
-    ]
+        beside.append((stage, Files(outs={relpath(table, root): was})))
+    faults = [] if sound else [Difference("ledger", "file", place, *_MARRED)]
+    faults += _apart(root, [*sealed, *pins.items()], () if results else ("artifacts/",))
+    for error in soundness.all_faults(root, profile, stages):
+        faults.append(Difference(_SEALED, "file", relpath(error.where[0], root), _MARRED[0], error.what))
+    faults += [*_of_records(root, profile, manifest, pins, stages, place), *_apart(root, beside)]
     named: dict[str, Difference] = {}
     for fault in faults:
         named.setdefault(fault.what.partition(", line ")[0], fault)
@@ -206,7 +202,7 @@ def find_damage(
 
 
 def _apart(
-    root: Path, held: Iterable[tuple[str, Made]], left_out: str | tuple[str, ...] = ()
+    root: Path, held: Iterable[tuple[str, Files]], left_out: tuple[str, ...] = ()
 ) -> Iterator[Difference]:
     """Yield the files that differ from their recorded hash, each under its stage; skip missing files whose
     paths begin with ``left_out``.
@@ -216,13 +212,13 @@ def _apart(
         unlike = {out: pair for out, pair in unlike.items() if pair[1] or not out.startswith(left_out)}
         if unlike:
             there = {out: is_ for out, (_, is_) in unlike.items() if is_}
-            now = with_details(Made(outs=there), {out: root / out for out in there})
-            was = Made(outs={out: made.outs[out] for out in unlike}, files=made.files, lines=made.lines)
-            yield from differences({stage: was}, {stage: now})
+            now = with_details(Files(outs=there), {out: root / out for out in there})
+            was = Files(outs={out: made.outs[out] for out in unlike}, files=made.files, lines=made.lines)
+            yield from files_apart(stage, was, now)
 
 
 def _of_records(
-    root: Path, profile: str, manifest: Manifest, pins: Pins, stages: Stages, place: str
+    root: Path, profile: str, manifest: Manifest, pins: Results, stages: Stages, place: str
 ) -> Iterator[Difference]:
     """Yield the files that differ from the ledger, and the records that belong to another stage.
 

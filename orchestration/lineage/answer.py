@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -84,16 +85,14 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     row = _find([row for part in counted for row in part.rows], number, question)
     line = workspace.path(path).read_bytes().splitlines().index(encode(row)) + 1
     index, entry = _entry(lineage, path, line, row)
-    benchmark = BENCHMARKS[row.benchmark]
-    logged = index.split("/")[-3]
+    benchmark, logged = BENCHMARKS[row.benchmark], Path(index).parts[-3]
     log = workspace.logs(logged).read(entry.name)
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
     why = answered(name, workspace).explanation if row.benchmark in EXPLAINED else None
     if why and why.logs[OWN].digest != log.digest:
         what = f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one"
         raise ParameterError(what, where=(log_name,), hint=_ANEW)
-    datasets = lineage.inputs([lineage.makers[index]], "data/*")
-    source = _source(lineage, datasets, entry.source)
+    source = _source(lineage, lineage.inputs([lineage.makers[index]], "data/*"), entry.source)
     return AnswerTrace(
         name=name,
         file=path,
@@ -133,13 +132,8 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
     benchmark = NUMBERS[number]
     parts = question.removeprefix(f"{benchmark.name}/").split("/")
     *subset, scene, question_name = parts if len(parts) > 1 else ("", "")
-    matching = [
-        row
-        for row in rows
-        if str(row.scene) == scene
-        and question_name in (str(row.question), benchmark.asked(row))
-        and subset in ([], [row.subset])
-    ]
+    of_scene = [row for row in rows if str(row.scene) == scene and subset in ([], [row.subset])]
+    matching = [row for row in of_scene if question_name in (str(row.question), benchmark.asked(row))]
     if len(matching) != 1:
         names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in matching)
         why = f"it may be {names}" if matching else "no row that counts for it answers that"

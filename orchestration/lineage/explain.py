@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, NamedTuple
 
 from orchestration.base.templates import text_template
-from orchestration.benchmarks.benchmark import Case, Explained, Files, Source, belongs
+from orchestration.benchmarks.benchmark import Case, Explained, Files, Logs, Source, belongs
 from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
 from orchestration.workspace.folders import Workspace
@@ -18,12 +18,12 @@ from orchestration.workspace.named import files_of
 from substrate.base.errors import ParameterError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
-from substrate.log.event_log import EventLog
 
 _MOST = 15
 """The lines of an explanation in short."""
-Work = Callable[[Case, Sequence[EventLog], Any, str], Iterable[Any]]
+Work = Callable[[Case, Logs, Any, str], Iterable[Any]]
 """Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
+RowsByScene = Mapping[str, Sequence[Row]]
 Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
 """Yields the results of some work on a benchmark's scenes, in order; a tuple may arrive as a list."""
 
@@ -104,12 +104,7 @@ def by_scene(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def explain_case(
-    benchmark: Explained,
-    rows: Mapping[str, Sequence[Row]],
-    case: Case,
-    logs: Sequence[EventLog],
-    parameters: Any,
-    _: str = "",
+    benchmark: Explained, rows: RowsByScene, case: Case, logs: Logs, parameters: Any, _: str = ""
 ) -> Iterator[ExplainedRow]:
     """Explain the answers of a case's rows; skip rows without an explanation.
 
@@ -151,8 +146,9 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
             profile = profile if belongs(source.profiles, profile) else next(iter(source.profiles), profile)
             made = f"substrate reproduce --profile {profile} --only {source.name}"
             hint = f"Make it with {made}, or name files of your own"
-            what = f"profile {profile} has no data of {source.name}"
-            raise ParameterError(what, where=(folder,), hint=hint)
+            raise ParameterError(
+                f"profile {profile} has no data of {source.name}", where=(folder,), hint=hint
+            )
         files = source.files(folder)
     return next(source.cases(files, _names(scene), True).each, None) if files else None
 

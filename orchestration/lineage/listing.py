@@ -14,7 +14,8 @@ from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.comparability import difference, own, why_not
 from orchestration.scoring.counting import Comparison
-from orchestration.scoring.published import EDGES, MINUS, Kind, published, split_edge
+from orchestration.scoring.names import EDGES, Role, benchmarks_of, figure_of, name_of
+from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
@@ -62,6 +63,7 @@ class Derived(NamedTuple):
     data: Kind = "none"
 
 
+_OF_SCORE = (Role("n"), *(Role("", edge) for edge in EDGES))
 _NOT_MEASURED = Derived(None, [], "not measured")
 
 
@@ -90,23 +92,18 @@ class Listing:
         figure = figure or published().accuracies(name).get(own(name))
         number = name if name in NUMBERS else self.split_figure(name)[0]
         table = NUMBERS[number].table[0].name if number in NUMBERS else "numbers"
-        return Entry(
-            name=name,
-            where=", ".join(figure.where) if figure else f"tables/{table}",
-            paper=figure.printed if figure else None,
-            citation=published().citation(figure) if figure else None,
-            # Rounded only to remove binary noise: tables print far fewer digits.
-            measured=None if made.value is None else float(f"{made.value:.10g}"),
-            n=made.n or published().n(number),
-            interval=made.interval and (round(made.interval[0], 4), round(made.interval[1], 4)),
-            data=made.data,
-            answered_by=None if made.value is None else self._answered_by(name),
-        )
+        where, paper, citation = f"tables/{table}", None, None
+        if figure:
+            where, paper, citation = ", ".join(figure.where), figure.printed, published().citation(figure)
+        # Rounded only to remove binary noise: tables print far fewer digits.
+        measured = None if made.value is None else float(f"{made.value:.10g}")
+        interval = made.interval and (round(made.interval[0], 4), round(made.interval[1], 4))
+        n, model = made.n or published().n(number), None if measured is None else self._answered_by(name)
+        return Entry(name, where, paper, citation, measured, n, interval, made.data, model)
 
     def _answered_by(self, name: str) -> str | None:
         """The language model behind a number, or behind a side of a difference."""
-        for part in re.split(f"/{MINUS}", name)[::-1]:
-            benchmark = BENCHMARKS.get(part.partition("/")[0])
+        for benchmark in map(BENCHMARKS.get, reversed(benchmarks_of(name))):
             if benchmark and benchmark.by_model and (who := read_model(self.workspace.data / benchmark.name)):
                 return who.name
         return None
@@ -135,49 +132,41 @@ class Listing:
         measured = [(of.name, of.measured) for of in every if of.measured is not None and "." in figure]
         return printed + [name for name, value in measured if f"{abs(value):.2f}" == f"{wanted:.2f}"]
 
-    def split_figure(self, name: str) -> tuple[str, str]:
-        """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
-        known = {*NUMBERS, *published().numbers}
-        parts = name.split("/")
-        # A difference names two numbers, so the shortest name that fits is the first number.
-        for end in range(1, len(parts)):
-            if "/".join(parts[:end]) in known:
-                return "/".join(parts[:end]), "/".join(parts[end:])
-        return name, ""
+    def split_figure(self, name: str) -> tuple[str, Role]:
+        """The number that a name is about, and the role of the named figure."""
+        return figure_of(name, {*NUMBERS, *published().numbers})
 
     def made(self, name: str) -> Derived:
         """Derive a number from the counts of this run."""
         if score := self._scores.get(name):
             return self._of_score(score)
-        number, what = self.split_figure(name)
-        if what.startswith(MINUS):
-            return self._of_difference(number, what)
-        benchmark, _, rest = number.partition("/")
-        if rest == "all" and benchmark in BENCHMARKS:
-            return self._of_all(benchmark)
-        if what.startswith("perfect"):
-            return self._of_perfect(number, what)
+        number, role = self.split_figure(name)
+        if role.is_difference:
+            return self._of_difference(number, role)
+        if name_of(number).inside == "all" and name_of(number).benchmark in BENCHMARKS:
+            return self._of_all(name_of(number).benchmark)
+        if role.about.startswith("perfect"):
+            return self._of_perfect(number, role)
         if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         made = self._of_score(score)
-        whose, _, edge = what.rpartition("/")
-        if what == "n":
+        if role == Role("n"):
             kind = "options" if score.metric == "per_option" else "counted rows"
             return made._replace(value=score.n, interval=None, how=f"{score.n:,} {kind} with gold")
-        if edge in EDGES and whose in ("", own(number)):
-            value = 100 * wilson(score.correct, score.n)[EDGES.index(edge)]
-            return made._replace(value=value, interval=None, how=f"{edge} bound of Wilson's 95 % interval")
+        if role.edge in EDGES and role.about in ("", own(number)):
+            bound = 100 * wilson(score.correct, score.n)[EDGES.index(role.edge)]
+            how = f"{role.edge} bound of Wilson's 95 % interval"
+            return made._replace(value=bound, interval=None, how=how)
         return Derived(None, [], "another system's figure: nothing here measures it")
 
     def _of_score(self, score: Score) -> Derived:
         right, n = score.correct, score.n
         low, high = (100 * bound for bound in wilson(right, n))
-        return Derived(
-            100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data
-        )
+        counts, how = [self._count(score)], f"{right:,} of {n:,}"
+        return Derived(100 * right / n, counts, how, n, (low, high), score.data)
 
-    def _of_difference(self, number: str, what: str) -> Derived:
-        second, edge = split_edge(what.removeprefix(MINUS))
+    def _of_difference(self, number: str, role: Role) -> Derived:
+        second, edge, _ = role
         if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         here = 100 * score.correct / score.n
@@ -187,7 +176,7 @@ class Listing:
             figure = published().accuracies(number)[second]
             how = f"{here:.2f} here minus {figure.printed} published"
             return Derived(difference(score, second), [self._count(score)], how, score.n, None, score.data)
-        pair = number.partition("/")[0], second.partition("/")[0]
+        pair = name_of(number).benchmark, name_of(second).benchmark
         if pair in self._comparisons:
             return self._of_pair(self._comparisons[pair], edge, score.data)
         other = self._scores.get(second)
@@ -203,13 +192,12 @@ class Listing:
         both = {pair.first: pair.both + pair.first_only, pair.second: pair.both + pair.second_only}
         file = self.workspace.name_of(self.workspace.path(COMPARISONS))
         counts = [Counted(name, right, pair.n, file) for name, right in both.items()]
-        cells = pair.both, pair.first_only, pair.second_only, pair.neither
-        low, high = (100 * bound for bound in newcombe_paired(*cells))
-        apart = (
-            f"{pair.first_only:,} right by {pair.first} alone, {pair.second_only:,} by {pair.second} alone"
-        )
+        first_only, second_only = pair.first_only, pair.second_only
+        bounds = newcombe_paired(pair.both, first_only, second_only, pair.neither)
+        low, high = (100 * bound for bound in bounds)
+        apart = f"{first_only:,} right by {pair.first} alone, {second_only:,} by {pair.second} alone"
         value, how = {
-            "": (100 * (pair.first_only - pair.second_only) / pair.n, "paired difference"),
+            "": (100 * (first_only - second_only) / pair.n, "paired difference"),
             "low": (low, "low bound of Newcombe's interval, method 10"),
             "high": (high, "high bound of Newcombe's interval, method 10"),
             "p": (pair.mcnemar, "McNemar's exact two-sided p"),
@@ -224,16 +212,16 @@ class Listing:
         n, counts = sum(score.n for score in scores), [*map(self._count, scores)]
         return Derived(n, counts, "questions of all subsets", n, None, scores[0].data)
 
-    def _of_perfect(self, number: str, what: str) -> Derived:
+    def _of_perfect(self, number: str, role: Role) -> Derived:
         """The subsets of a benchmark without a wrong answer, and the number of subsets."""
-        every = self._measured(number.partition("/")[0])
+        every = self._measured(name_of(number).benchmark)
         scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
         if not scores:
             return _NOT_MEASURED
-        if what == "perfect/accuracy":
+        if role.about == "perfect/accuracy":
             return Derived(None, [], "the accuracy that makes a task count")
         counted, how = scores, "tasks"
-        if what == "perfect":
+        if role.about == "perfect":
             counted, how = [s for s in scores if s.correct == s.n], "tasks without a wrong answer"
         counts = [*map(self._count, counted)]
         return Derived(len(counts), counts, how, len(scores), None, scores[0].data)
@@ -242,15 +230,13 @@ class Listing:
         return [self._scores[name] for name in BENCHMARKS[benchmark].numbers if name in self._scores]
 
     def _count(self, score: Score) -> Counted:
-        return Counted(
-            score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name))
-        )
+        file = self.workspace.name_of(self._score_file(score.name))
+        return Counted(score.name, score.correct, score.n, file)
 
     def _is_derived(self, name: str) -> bool:
-        number, what = self.split_figure(name)
-        if number not in self._scores:
-            return False
-        return what in ("n", *EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
+        number, role = self.split_figure(name)
+        is_made = self.made(name).how != _NOT_MEASURED.how if role.is_difference else role in _OF_SCORE
+        return is_made and number in self._scores
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

@@ -25,7 +25,8 @@ from orchestration.ledger.pinned import read_pins
 from orchestration.ledger.records import read_records
 from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, split_name, total
+from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, total
+from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
@@ -34,7 +35,6 @@ from orchestration.workspace.log_table import read_index
 from orchestration.workspace.named import NAMED
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
-from substrate.domains.rows import Row
 
 NUMBERS = {name: benchmark for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
 """The benchmark of every number."""
@@ -173,18 +173,10 @@ class Lineage:
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
         scores = workspace.artifacts / "scores"
         self.score_paths = {number: workspace.name_of(scores / score_file(number)) for number in NUMBERS}
-        self.hash_of = cache(self._hash_of)
+        # The SHA-256 of the present file at a path; empty if there is none.
+        self.hash_of = cache(lambda path: sha256(there) if (there := workspace.path(path)).exists() else "")
         # The numbers of a benchmark follow one another.
-        self.graded = lru_cache(maxsize=1)(self._graded)
-
-    def _hash_of(self, path: str) -> str:
-        """Return the SHA-256 of the present file at a path; empty if there is none."""
-        there = self.workspace.path(path)
-        return sha256(there) if there.exists() else ""
-
-    def _graded(self, path: str) -> list[Row]:
-        """Read the rows of a file that have gold."""
-        return list(graded_rows(self.workspace.path(path)))
+        self.graded = lru_cache(maxsize=1)(lambda path: list(graded_rows(workspace.path(path))))
 
     def file(self, path: str) -> File:
         """Make the trace's entry for the file at a path."""
@@ -256,19 +248,8 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
         if (counted.correct, counted.n) != (score.correct, score.n):
             counts = f"{score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
             problems.append(f"{score_path} says {counts}")
-    return Trace(
-        number=number,
-        profile=workspace.settings.profile,
-        cells=cells,
-        score=score,
-        score_file=lineage.file(score_path),
-        rows=counted,
-        logs=logs,
-        sources=sources,
-        steps=steps,
-        environment=lineage.environment,
-        problems=problems,
-    )
+    profile, file, here = workspace.settings.profile, lineage.file(score_path), lineage.environment
+    return Trace(number, profile, cells, score, file, counted, logs, sources, steps, here, problems)
 
 
 def _cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
@@ -346,7 +327,7 @@ def contributions(lineage: Lineage, number: str, path: str) -> list[Unit]:
     Rows without gold or of other subsets do not count; rows of one scene may be judged together.
     """
     rows = (row for row in lineage.graded(path) if counts_for(row, number))
-    return list(NUMBERS[number].metrics[split_name(number)[1]].units(rows))
+    return list(NUMBERS[number].metrics[name_of(number).metric].units(rows))
 
 
 def _behind(lineage: Lineage, path: str, number: str, named: int) -> tuple[Counted, list[Logs]]:

@@ -14,8 +14,8 @@ from orchestration.ledger.drift import Changes, ComparedNumber, ComparedRow
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn
-from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, bracketed, counted, share
+from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import Count
 from substrate.base import words
 
@@ -76,7 +76,7 @@ def _answer_line(row: ComparedRow) -> str:
         command = f"substrate explain {row.answer}"
     else:
         numbers = BENCHMARKS[row.benchmark].numbers
-        own = (name for name in numbers if split_name(name)[0] in ("", "mean", row.subset))
+        own = (name for name in numbers if name_of(name).covers(row.subset))
         number = next(own, numbers[0])  # a subset that is no longer counted has no number
         command = f"substrate trace {number} --question {row.answer}"
     return f"{row.change}: {command}: {answers}{gold}"

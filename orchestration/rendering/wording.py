@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from orchestration.lineage.number import NUMBERS
 from orchestration.scoring.claims import VERDICTS, ClaimVerdict
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.names import kind_and_variant, name_of
 
 
 def label(number: str) -> str:
@@ -17,11 +17,11 @@ def label(number: str) -> str:
     >>> label("ablations/predictive.C/per_question"), label("gqa/by_name/accuracy")
     ('Ablations on CLEVRER: motion after the video, C, per question', 'GQA: by name, accuracy')
     """
-    benchmark, (subset, metric) = NUMBERS[number], split_name(number)
+    benchmark, name = NUMBERS[number], name_of(number)
     labels = benchmark.table[0].labels
-    study, _, variant = subset.partition(".")
-    words = [labels[study], variant] if study in labels else [subset]
-    text = ", ".join(filter(None, [*words, labels.get(metric, metric)]))
+    kind, variant = kind_and_variant(name.subset)
+    words = [labels[kind], variant] if kind in labels else [name.subset]
+    text = ", ".join(filter(None, [*words, labels.get(name.metric, name.metric)]))
     return f"{benchmark.title}: {text}".replace("_", " ")
 
 

@@ -20,7 +20,8 @@ import msgspec
 from orchestration.scoring.comparability import own, reads
 from orchestration.scoring.counting import Comparison, compared
 from orchestration.scoring.formatting import bracketed, share
-from orchestration.scoring.published import MINUS, PAPER, Figure, Kind, published
+from orchestration.scoring.names import MINUS, name_of
+from orchestration.scoring.published import PAPER, Figure, Kind, published
 from orchestration.scoring.statistics import clustered, wilson
 
 FILE = "orchestration/scoring/claims.yaml"
@@ -144,6 +145,8 @@ class Measured(NamedTuple):
         return Measured(correct, n, on, self.by, *of_each, lambda: self.clusters() + other.clusters())
 
 
+Digest = Callable[[tuple[str, ...]], str]
+"""Computes the digest of a statement's evidence, given its files."""
 Find = Callable[[str], Measured | None]
 """Finds a number's measurement; ``None`` if there is none."""
 Sides = Sequence[Measured | None]
@@ -176,9 +179,7 @@ class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):
     numbers: list[str] = []
 
 
-def verdict(
-    name: str, official: Find, generated: Find, digest: Callable[[tuple[str, ...]], str]
-) -> ClaimVerdict:
+def verdict(name: str, official: Find, generated: Find, digest: Digest) -> ClaimVerdict:
     """Compute the verdict on a claim.
 
     Args:
@@ -209,7 +210,7 @@ def _measurements(claim: Claim, official: Find, generated: Find) -> tuple[Kind, 
     names = [claims().on_official(number) for number in claim.numbers]
     sides = [official(name) if name else None for name in names]
     if claim.also:
-        others = [official(f"{claim.also}/{number.partition('/')[2]}") for number in claim.numbers]
+        others = [official(f"{claim.also}/{name_of(number).inside}") for number in claim.numbers]
         sides = [of.plus(more) if of and more else of for of, more in zip(sides, others, strict=True)]
     if all(sides):
         return "official", [*filter(None, names)], sides
@@ -305,8 +306,7 @@ def _printed_margin(claim: Claim) -> tuple[float, float] | None:
     figures, number = _figures(claim), published().number(first)
     if len(figures) < 2 or number is None:
         return None
-    apart = figures[0].value - figures[1].value
-    size = number.figures.get(f"{MINUS}{second}")
+    apart, size = figures[0].value - figures[1].value, number.figures.get(f"{MINUS}{second}")
     return size.value if size else round(apart, 2), apart
 
 
@@ -376,8 +376,4 @@ def _same_bytes(claim: Claim, sides: list[Measured]) -> Here:
     return sign, text, len(first), "`substrate verify` computes every result again"
 
 
-_RELATIONS: Mapping[str, Callable[[Claim, list[Measured]], Here]] = {
-    "margin": _margin,
-    "order": _order,
-    "same_bytes": _same_bytes,
-}
+_RELATIONS = {"margin": _margin, "order": _order, "same_bytes": _same_bytes}

@@ -6,6 +6,7 @@ Every rendering uses it: tables in each format, the UI's previews, the report, `
 from __future__ import annotations
 
 from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.names import name_of
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 
@@ -74,8 +75,7 @@ def compared_cell(score: Score, system: str, named: bool = False) -> str:
 
 def rivals(name: str) -> list[str]:
     """The systems that have a figure for a number, other than the measured system."""
-    known = published()
-    return [who for who in known.accuracies(name) if who != own(name)]
+    return [who for who in published().accuracies(name) if who != own(name)]
 
 
 def own(name: str) -> str:
@@ -118,9 +118,8 @@ def reads(system: str, name: str = "") -> str:
     >>> reads("ns_dr"), reads("substrate", "babi/mean/accuracy")
     ('pixels', 'text')
     """
-    known = published()
-    usual = known.systems[system].sees
-    return known.reads.get(name.partition("/")[0], usual) if system == PAPER else usual
+    usual = published().systems[system].sees
+    return published().reads.get(name_of(name).benchmark, usual) if system == PAPER else usual
 
 
 def marked(system: str, name: str = "") -> str:

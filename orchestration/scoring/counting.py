@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from orchestration.scoring.names import MEAN, name_of
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired
 from substrate.domains.rows import Row, decode
 
@@ -73,17 +73,6 @@ METRICS: Mapping[str, Metric] = {
 """The metrics of questions that are judged singly."""
 
 
-@cache
-def split_name(name: str) -> tuple[str, str]:
-    """Subset and metric of a number's name.
-
-    >>> split_name("meadow/spring/accuracy"), split_name("meadow/joint")
-    (('spring', 'accuracy'), ('', 'joint'))
-    """
-    _, *subset, metric = name.split("/")
-    return "/".join(subset), metric
-
-
 def is_detail(number: str, every: Iterable[str]) -> bool:
     """Tell whether a number is one of many parts of a mean, which stands for them where space is short.
 
@@ -94,15 +83,14 @@ def is_detail(number: str, every: Iterable[str]) -> bool:
     >>> is_detail(tasks[0], tasks), is_detail(tasks[0], ["meadow/mean/accuracy", *tasks])
     (False, True)
     """
-    benchmark, _, rest = number.partition("/")
-    own = [other for other in every if other.startswith(f"{benchmark}/")]
-    is_mean = rest.startswith("mean/")
-    return not is_mean and len(own) > _MANY and f"{benchmark}/mean/{rest.rpartition('/')[2]}" in own
+    name = name_of(number)
+    siblings = [other for other in map(name_of, every) if other.benchmark == name.benchmark]
+    return name.subset != MEAN and len(siblings) > _MANY and name._replace(subset=MEAN) in siblings
 
 
 def counts_for(row: Any, number: str) -> bool:
     """Tell whether a row counts for a number: it has gold, and the number's subset if that has one."""
-    return row.correct is not None and split_name(number)[0] in ("", "mean", row.subset)
+    return row.correct is not None and name_of(number).covers(row.subset)
 
 
 def rows_of(answers: Path) -> Iterator[Row]:
@@ -126,12 +114,12 @@ def line_count(path: Path) -> int:
 
 def count(answers: Path, names: Collection[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Count right answers and totals by number, over the rows of an answers file that have gold."""
-    units = {name: metrics[name].units(graded_rows(answers)) for name in {split_name(n)[1] for n in names}}
+    units = {name: metrics[name].units(graded_rows(answers)) for name in {name_of(n).metric for n in names}}
     totals = _added(((unit.subset, name), unit) for name, of in units.items() for unit in of)
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
-        wanted, metric = split_name(name)
-        cells = [totals[key] for key in totals if key[1] == metric and wanted in ("", "mean", key[0])]
+        wanted = name_of(name)
+        cells = [totals[key] for key in totals if key[1] == wanted.metric and wanted.covers(key[0])]
         counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
     return counts
 
@@ -159,6 +147,10 @@ def _added(units: Iterable[tuple[tuple[str, str], Unit]]) -> defaultdict[tuple[s
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
     """The units of some rows by scene and question, each with whether it is completely right."""
     return {unit.key: unit.right == unit.n for unit in metric.units(rows)}
+
+
+Outcomes = Mapping[Any, bool]
+"""By question or scene: whether it is right."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -189,9 +181,7 @@ def compare(first: Path, second: Path, metric: Metric) -> Comparison:
     return compared(first.parent.name, second.parent.name, of_first, of_second)
 
 
-def compared(
-    first: str, second: str, of_first: Mapping[Any, bool], of_second: Mapping[Any, bool]
-) -> Comparison:
+def compared(first: str, second: str, of_first: Outcomes, of_second: Outcomes) -> Comparison:
     """Compare two sets of outcomes on the keys that they share."""
     cells = Counter((of_first[key], of_second[key]) for key in of_first.keys() & of_second.keys())
     first_only, second_only = cells[True, False], cells[False, True]

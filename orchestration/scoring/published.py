@@ -10,14 +10,13 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
+from orchestration.scoring.names import role_of
+
 Kind = Literal["generated", "official", "local", "none"]
 """The data behind a number; ``local`` is a user's copy of official files."""
 FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
-MINUS = "minus/"
-EDGES = ("low", "high")
-"""The names of an interval's bounds."""
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,26 +70,16 @@ class Figure(msgspec.Struct, frozen=True):
     @property
     def system(self) -> str:
         """The system of the figure; the paper's for counts and differences."""
-        whose = self.what.partition("/")[0]
-        return whose if whose in published().systems else PAPER
+        role = role_of(self.what)
+        return PAPER if role.is_difference or role.about not in published().systems else role.about
 
     @property
     def sides(self) -> tuple[str, str] | None:
         """For a difference, or for a bound or p of a difference, the names of the two compared figures."""
-        if not self.what.startswith(MINUS):
+        second, _, is_difference = role_of(self.what)
+        if not is_difference:
             return None
-        second, _ = split_edge(self.what.removeprefix(MINUS))
         return self.number, f"{self.number}/{second}" if second in published().systems else second
-
-
-def split_edge(name: str) -> tuple[str, str]:
-    """Split the name of a difference's bound or p into the difference, and ``low``, ``high`` or ``p``.
-
-    >>> split_edge("herd/joint/low"), split_edge("herd/joint")
-    (('herd/joint', 'low'), ('herd/joint', ''))
-    """
-    of, _, edge = name.rpartition("/")
-    return (of, edge) if edge in (*EDGES, "p") else (name, "")
 
 
 class Number(msgspec.Struct, frozen=True):
@@ -199,9 +188,6 @@ def parse_published(text: str) -> Published:
 
 def _number(name: str, lines: dict[str, Any], systems: Iterable[str]) -> Number:
     measured = next((who for who in systems if who in lines), "")
-    figures = {
-        what: Figure(name, what, line[0], tuple(line[1:]), what == measured)
-        for what, line in lines.items()
-        if what != "split"
-    }
+    printed = ((what, line) for what, line in lines.items() if what != "split")
+    figures = {what: Figure(name, what, of[0], tuple(of[1:]), what == measured) for what, of in printed}
     return Number(lines["split"], figures, measured)

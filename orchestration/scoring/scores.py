@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.names import name_of
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import wilson
 from substrate.base.files import write_json
@@ -61,9 +61,9 @@ def score(
     >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
-    count, questions = count_of(correct, n), n if questions is None else questions
+    count, of, questions = count_of(correct, n), name_of(name), n if questions is None else questions
     counts = n, correct, count.accuracy, count.wilson
-    return Score(name, *split_name(name), *counts, printed_shares(name), data, split, questions)
+    return Score(name, of.subset, of.metric, *counts, printed_shares(name), data, split, questions)
 
 
 def printed_shares(name: str) -> dict[str, float]:
@@ -103,6 +103,6 @@ def read_metrics(path: Path) -> list[Score]:
 def read_scores(artifacts: Path, numbers: Iterable[str]) -> dict[str, Score]:
     """Read the scores of some numbers, by name, from their benchmarks' files."""
     numbers = list(numbers)
-    files = dict.fromkeys(metrics_file(number.partition("/")[0]) for number in numbers)
+    files = dict.fromkeys(metrics_file(name_of(number).benchmark) for number in numbers)
     scores = {score.name: score for file in files for score in read_metrics(artifacts / file)}
     return {name: scores[name] for name in numbers}

@@ -52,10 +52,8 @@ def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]
     The paired test has the questions that only the rows, then that only the method got right, and McNemar's
     exact p. Both texts are empty if nothing is counted, the test if a row counts for more than one.
     """
-    ways: dict[str, Sequence[Row]] = {
-        name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()
-    }
-    ways |= others
+    fixed = {name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()}
+    ways: Mapping[str, Sequence[Row]] = {**fixed, **others}
     totals = {name: total(metric.units(of)) for name, of in ways.items()}
     name = max(totals, key=lambda way: totals[way][0] / totals[way][1] if totals[way][1] else 0.0)
     right, n = totals[name]

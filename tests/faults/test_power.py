@@ -22,9 +22,8 @@ from crash_states import FAULTS, Failing, Recorder
 
 from orchestration.ledger import dvc
 from orchestration.ledger import manifest as ledger
-from orchestration.ledger.acceptance import accept_results
+from orchestration.ledger.acceptance import accept_results, proposed
 from orchestration.ledger.pinned import ACCEPTED, broken, read_pin_file
-from orchestration.ledger.soundness import Acceptance
 from orchestration.models.exchange import Reply, make_record
 from orchestration.models.transcript import TranscriptError, journal, partial_of, read_transcript, settle
 from orchestration.project import SETTINGS
@@ -160,7 +159,7 @@ def accepted(root: Path, allow: Allow) -> None:
         with replacing(workspace.path(OUT)) as fresh:
             fresh.write_bytes(rows(after))
         allow(before, after, "begun")
-        accept_results(workspace, TINY, Acceptance("2026-01-01", "sample", REASONS[after]))
+        accept_results(workspace, TINY, proposed(workspace, TINY, REASONS[after], unsafe=True))
         allow(after)
 
 
@@ -173,7 +172,8 @@ def acceptance_outcome(root: Path) -> Hashable:
     reasons = [json.loads(line)["reason"] for line in lines]
     assert reasons in ([], ["the first"], ["the first", "the second"])
     if broken(root, "sample"):
-        accept_results(workspace_of(root), TINY, Acceptance("2026-01-01", "sample", "again"))
+        workspace = workspace_of(root)
+        accept_results(workspace, TINY, proposed(workspace, TINY, "again", unsafe=True))
         assert not broken(root, "sample")
         return "begun"
     pinned = file.stages["tiny/answers"].outs.values() if file.stages else ()

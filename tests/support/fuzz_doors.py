@@ -24,6 +24,7 @@ from logs import unfolded
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, Manifest, look_at
+from orchestration.ledger.measurement import Pin
 from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
 from orchestration.models.exchange import Reply, address, make_record
 from orchestration.models.transcript import read_transcript
@@ -264,7 +265,7 @@ def _pins(path: Path) -> None:
 
 
 def _bare_pins() -> list[bytes]:
-    pin = Made(outs={"a": "sha256:00"}, scores={"b/c/d": (1, 2)}, cells={"t": {"r": {"h": "1"}}}, unsafe="x")
+    pin = Pin(outs={"a": "sha256:00"}, scores={"b/c/d": (1, 2)}, cells={"t": {"r": {"h": "1"}}}, unsafe="x")
     text = PinFile(sealed={"data.dvc": "00"}, lines={"data.dvc": "0000"}, stages={"a/b": pin}).text()
     return [b"{\n" + text.partition(b"\n")[2].rstrip(b"\n")]
 

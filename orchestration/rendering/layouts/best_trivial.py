@@ -8,7 +8,8 @@ from functools import cache, partial
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.lineage.number import NUMBERS
 from orchestration.rendering.tables import Column
-from orchestration.scoring.counting import graded_rows, rows_of, split_name
+from orchestration.scoring.counting import graded_rows, rows_of
+from orchestration.scoring.names import kind_and_variant, name_of
 from orchestration.scoring.trivial import best
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
@@ -33,12 +34,12 @@ def trivial_columns(table: DeclaredTable, workspace: Workspace) -> tuple[Column,
 
     @cache
     def best_of(number: str, n: int) -> tuple[str, str]:
-        benchmark, (subset, metric) = NUMBERS[number], split_name(number)
+        benchmark, name = NUMBERS[number], name_of(number)
         if benchmark.by_model or not n:
             return "", ""
         every = rows_here(benchmark.name)
-        rows = [row for row in every if subset in ("", "mean", row.subset)]
-        questions = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
+        rows = [row for row in every if name.covers(row.subset)]
+        questions = {(kind_and_variant(row.subset)[0], str(row.scene), str(row.question)) for row in rows}
         others = defaultdict[str, list[Row]](list)
         for question in questions & methods.keys():
             for method, row in methods[question]:
@@ -47,9 +48,9 @@ def trivial_columns(table: DeclaredTable, workspace: Workspace) -> tuple[Column,
         for key, method in benchmark.trivial.items():
             for row in every:
                 place = str(row.scene), str(row.question).removesuffix(key)
-                if row.subset in (key, subset + key) and place in places:
+                if row.subset in (key, name.subset + key) and place in places:
                     others[method].append(row)
-        return best(rows, benchmark.metrics[metric], others)
+        return best(rows, benchmark.metrics[name.metric], others)
 
     return (
         Column(BEST_TRIVIAL, lambda score: best_of(score.name, score.n)[0]),

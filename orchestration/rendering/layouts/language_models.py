@@ -23,7 +23,8 @@ from orchestration.scoring import comparability as cells
 from orchestration.scoring import trivial
 from orchestration.scoring.counting import RIGHT, Comparison
 from orchestration.scoring.formatting import bounds, paired, share
-from orchestration.scoring.published import MINUS, PAPER, published
+from orchestration.scoring.names import MINUS
+from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 from orchestration.workspace.folders import Workspace

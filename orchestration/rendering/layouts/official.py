@@ -19,6 +19,7 @@ from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.comparability import NOT_REPORTED, percent, printed
 from orchestration.scoring.counting import RIGHT, compared, counts_for, is_detail, outcomes, scene_counts
 from orchestration.scoring.formatting import bracketed, paired
+from orchestration.scoring.names import kind_and_variant
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import clustered
@@ -89,7 +90,7 @@ def by_pair(
         right = {name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers}
         for first, second in combinations(numbers, 2):
             sides = [scores[name] for name in (first, second)]
-            kinds = {side.subset.partition(".")[0] for side in sides}
+            kinds = {kind_and_variant(side.subset)[0] for side in sides}
             pair = compared("", "", right[first], right[second])
             if len(kinds) == 1 and pair.mcnemar is not None:
                 counts = pair.both, pair.first_only, pair.second_only, pair.neither

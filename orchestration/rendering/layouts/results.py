@@ -22,7 +22,8 @@ from orchestration.rendering.layouts.language_models import NO_MODEL, answering_
 from orchestration.rendering.layouts.official import by_pair, official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring import comparability as cells
-from orchestration.scoring.published import MINUS, PAPER, published
+from orchestration.scoring.names import MINUS, kind_and_variant
+from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
@@ -127,8 +128,8 @@ def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, wor
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
 
     def label(score: Score) -> str:
-        study, _, variant = score.subset.partition(".")
-        return f"{table.labels[study]}: {variant}"
+        kind, variant = kind_and_variant(score.subset)
+        return f"{table.labels[kind]}: {variant}"
 
     variant, (best, test) = Column("variant", label), trivial_columns(table, workspace)
     count, *per_question = _measured("per question")

@@ -28,6 +28,7 @@ from orchestration.rendering.report.page import NAMED, RIGHT, answers_page, macr
 from orchestration.rendering.report.part_cache import Keep
 from orchestration.rendering.report.shown_rows import RESULTS, fault, first_rows, limit_for, result_of
 from orchestration.scoring.counting import rows_of
+from orchestration.scoring.names import name_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from orchestration.workspace.requests import conversations
@@ -160,7 +161,7 @@ def _counted(benchmark: Benchmark, rows: Iterable[Row]) -> dict[str, Counter[str
     for row in rows:
         counts[row.subset].update(("answers", result_of(row)))
     # Subsets follow the order of the benchmark's numbers; others come after them by name.
-    named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
+    named = dict.fromkeys(name_of(number).subset for number in benchmark.numbers)
     order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
     return {subset: counts[subset] for subset in order}
 

@@ -11,7 +11,7 @@ from orchestration.registry import BENCHMARKS
 from orchestration.rendering.report.answers import Answers, WrongAnswer
 from orchestration.rendering.report.page import NAMED, answers_page, number_page, write_page
 from orchestration.rendering.report.part_cache import PartCache
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.names import MEAN
 from orchestration.scoring.scores import Score
 
 # The scores by benchmark and number; benchmarks without scores are left out.
@@ -27,7 +27,6 @@ def write_numbers(
     def write(benchmark: str, folder: Path) -> None:
         (folder / "numbers").mkdir(exist_ok=True)
         for number in scores[benchmark]:
-            subset, metric = split_name(number)
             trace = trace_number(lineage, number, named=NAMED)
             content = {
                 "profile": lineage.workspace.settings.profile,
@@ -35,9 +34,9 @@ def write_numbers(
                 "trace": trace,
                 "faults": by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {})),
                 "answers": f"../{answers_page(benchmark)}" if benchmark in known else "../index.html",
-                "subset": "" if subset == "mean" else subset,
+                "subset": "" if trace.score.subset == MEAN else trace.score.subset,
                 # An answer with the wrong facts may still be right.
-                "filtered": metric != "supporting",
+                "filtered": trace.score.metric != "supporting",
             }
             write_page(folder, number_page(number), "number.html.j2", **content)
 

@@ -14,8 +14,8 @@ from projects import ROOT
 from shared_project import run
 
 from orchestration.ledger import acceptance
-from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import ACCEPTED, measure, read_pins, write_pins
+from orchestration.ledger.measurement import StageResult, measure
+from orchestration.ledger.pinned import ACCEPTED, read_pins, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.project import open_workspace
 from orchestration.stage import Stage, inputs_of
@@ -79,7 +79,8 @@ def test_a_change_is_shown_before_its_acceptance_and_read_back_from_the_commit(c
     # A stage that left the graph leaves the pins and DVC's lock with the next acceptance.
     files = [committed / "pins/sample.json", committed / "dvc.lock"]
     files[1].write_text(f"{files[1].read_text('utf-8')}  gone-answers:\n    cmd: gone\n", "utf-8")
-    write_pins(open_workspace(), {"gone/answers": Made(outs={"artifacts/sample/gone/answers.jsonl": "0"})})
+    gone = StageResult(outs={"artifacts/sample/gone/answers.jsonl": "0"})
+    write_pins(open_workspace(), {"gone/answers": gone})
     assert all("gone" in file.read_text("utf-8") for file in files)
     invoke("accept", "a better reason")
     assert not any("gone" in file.read_text("utf-8") for file in files)
@@ -149,8 +150,8 @@ def test_an_out_that_a_stage_gains_between_two_acceptances_breaks_no_chain(
 
     def accept(text: str, *names: str) -> None:
         (folder / "one").write_text(text, "utf-8")
-        proposed, _ = acceptance.proposed(workspace, stages(*names), text, unsafe=True)
-        acceptance.accept_results(workspace, stages(*names), proposed, usual=False)
+        proposal = acceptance.proposed(workspace, stages(*names), text, unsafe=True)
+        acceptance.accept_results(workspace, stages(*names), proposal, usual=False)
 
     def unaccepted() -> list[str]:
         return acceptance.since(tmp_path, "sample", read_pins(tmp_path, "sample"), "HEAD")[-1]

@@ -36,9 +36,8 @@ def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduc
 
 def test_pending_drift_is_reported_again_and_fails_a_run_that_asks_for_it(reproduced: Path) -> None:
     path = reproduced / "params.yaml"
-    path.write_text(
-        path.read_text("utf-8").replace("infer_properties: false", "infer_properties: true", 1), "utf-8"
-    )
+    text = path.read_text("utf-8").replace("infer_properties: false", "infer_properties: true", 1)
+    path.write_text(text, "utf-8")
     output = reproduce("--only", "comphy")
     assert "] comphy/answers  computed" in output
     assert "] comphy/dataset  reused" in output

@@ -16,8 +16,9 @@ import yaml
 from commands import invoke
 from shared_project import run
 
+from orchestration.ledger.drift import compare_results
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.pinned import decode_rows, encode_rows
+from orchestration.ledger.pinned import decode_rows, encode_rows, read_pins
 from orchestration.ledger.records import fingerprint
 from orchestration.project import open_workspace
 from orchestration.stages.graph import STAGES, stages_of
@@ -67,6 +68,14 @@ def test_rows_stand_a_few_scenes_in_a_line_and_a_line_of_one_scene_is_still_read
     assert decode_rows(b"".join(before)) == rows
 
 
+def test_answers_to_a_fork_that_lack_an_arm_are_compared() -> None:
+    pins = read_pins(ROOT, "sample")
+    answers = pins["twin/answers"]
+    _, *others = answers.rows.values()
+    now = pins | {"twin/answers": msgspec.structs.replace(answers, rows={row.name: row for row in others})}
+    assert [row.change for row in compare_results(pins, now).rows] == ["gone"]
+
+
 def test_a_file_that_is_written_again_in_its_size_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,9 +89,8 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
     for text in ("first", "other", "first"):
         path.write_text(text, "utf-8")
         time.sleep(0.1)  # longer than the resolution of a file's times
-        digests += [
-            digest for _ in range(2) for digest in fingerprint(STAGES, stage, workspace).outs.values()
-        ]
+        for _ in range(2):
+            digests += fingerprint(STAGES, stage, workspace).outs.values()
     first, other = f"sha256:{sha256(b'first').hexdigest()}", f"sha256:{sha256(b'other').hexdigest()}"
     assert digests == [first, first, other, other, first, first]
 

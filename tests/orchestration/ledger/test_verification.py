@@ -17,7 +17,8 @@ from shared_project import run
 from orchestration.ledger.differences import causes, differences
 from orchestration.ledger.digests import with_details
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.pinned import measure, read_pins, write_pins
+from orchestration.ledger.measurement import measure
+from orchestration.ledger.pinned import read_pins, write_pins
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.ledger.verification import verify_profile
 from orchestration.project import open_workspace
@@ -54,9 +55,8 @@ def test_pinned_results_verify_and_their_pins_are_small_enough_for_git(reproduce
     workspace = open_workspace()
     gone = read_records(workspace)["gqa/scores"]
     with changing(ledger_of(workspace)) as manifest:  # of a stage that an earlier version had
-        manifest.stages["gone/scores"] = msgspec.structs.replace(
-            gone, outs={"artifacts/sample/metrics/gone.json": "sha256:0"}
-        )
+        outs = {"artifacts/sample/metrics/gone.json": "sha256:0"}
+        manifest.stages["gone/scores"] = msgspec.structs.replace(gone, outs=outs)
     assert "every artifact is as pinned\n" in printed("verify", "--no-recompute")
     assert json.loads(printed("verify", "--no-recompute", "--json"))["differences"] == []
     rows = (reproduced / "artifacts/sample/gqa/answers.jsonl").read_bytes().splitlines()
@@ -72,10 +72,8 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     # The label: its file, its row, its number and its cell.
     assert "clevrer/dataset: data/sample/clevrer/questions.json: " in text
     (row,) = [line for line in text.splitlines() if line.startswith("clevrer/answers: ")]
-    assert row.startswith(
-        f'clevrer/answers: scene {scene}, question {question} (descriptive): "{old}" right, expected '
-        f'"{old}", log '
-    )
+    begin = f"clevrer/answers: scene {scene}, question {question} (descriptive): "
+    assert row.startswith(f'{begin}"{old}" right, expected "{old}", log ')
     assert f' -> "{old}" wrong, expected "' in row
     assert len(set(re.findall(r"log \w+", row))) == 1, "the log is the same"
     first, _, number, *_ = text.splitlines()
@@ -143,10 +141,8 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
     old = read_pins(reproduced, "sample")
     new = measure(open_workspace(), STAGES, [STAGES["babi/answers"], STAGES["babi/logs"]])
     (difference,) = differences(old, new)
-    assert str(difference).startswith(
-        f"babi/answers: scene {row['scene']}, question {row['question']} ({row['subset']}): "
-        f'"{row["predicted"]}" right, '
-    )
+    begin = f"babi/answers: scene {row['scene']}, question {row['question']} ({row['subset']}): "
+    assert str(difference).startswith(f'{begin}"{row["predicted"]}" right, ')
     assert ' -> "elsewhere" wrong, ' in str(difference)
     assert [str(cause) for cause in causes(old, new)] == [f"code of babi/answers changed: {changed}"]
 

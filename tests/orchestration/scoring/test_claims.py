@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
-from orchestration.scoring.counting import split_name
+from orchestration.scoring.names import name_of
 from orchestration.scoring.published import published
 
 TEX = Path(__file__).parents[4] / "shared" / "paper" / "event_graph_substrates.tex"
@@ -125,7 +125,7 @@ def test_a_judgement_ends_with_its_evidence_and_the_claim_of_same_bytes_with_one
 def test_each_claim_has_the_papers_words_and_numbers_that_exist(name: str) -> None:
     claim = claims().claims[name]
     assert bool(claim.names) != bool(claim.statement)
-    assert all(split_name(number)[1] in ("per_question", "accuracy", "joint") for number in claim.numbers)
+    assert all(name_of(number).metric in ("per_question", "accuracy", "joint") for number in claim.numbers)
     assert claim.statement or {*claim.numbers} & {*published().numbers, *published().beside}
     if not TEX.is_file():
         pytest.skip("the paper is not there")

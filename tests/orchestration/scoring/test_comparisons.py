@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from orchestration.benchmarks.baselines import COMPARISONS
@@ -23,20 +24,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def write(folder: Path, benchmark: str, right: Sequence[tuple[int, int, bool]]) -> Path:
     """Answers of a benchmark: scene, question, and whether it was right."""
-    rows = [
-        Row(
-            benchmark=benchmark,
-            split="generated",
-            subset="control",
-            scene=scene,
-            question=question,
-            predicted="yes" if good else "no",
-            expected="yes",
-            correct=good,
-            log="sha256:0",
-        )
-        for scene, question, good in right
-    ]
+    asked = partial(Row, benchmark=benchmark, split="generated", subset="control", expected="yes", log="0")
+    answers = ((scene, question, good, "yes" if good else "no") for scene, question, good in right)
+    rows = [asked(scene=s, question=q, correct=good, predicted=said) for s, q, good, said in answers]
     path = folder / benchmark / "answers.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"".join(encode(row) + b"\n" for row in rows))
