@@ -24,8 +24,8 @@ from orchestration.rendering.tables import plain
 from orchestration.rendering.wording import counts_in_words
 from orchestration.scoring.claims import OPEN
 from orchestration.scoring.comparability import NOT_REPORTED
-from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.names import name_of
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"
@@ -130,7 +130,7 @@ def generated() -> Iterator[str]:
         row = cells.get(number, {})
         trivial = row.get(BEST_TRIVIAL) or constant(number, cells)
         trivial += f" ({row[PAIRED]})" if row.get(PAIRED) else ""
-        whole = split_name(number)[0] in BENCHMARKS[number.partition("/")[0]].no_interval
+        whole = name_of(number).subset in BENCHMARKS[name_of(number).benchmark].no_interval
         interval = "right by construction" if whole else bounds(correct, n)
         yield f"| {caption} | {n:,} | {share(correct, n)} | {interval} | {trivial} |"
 

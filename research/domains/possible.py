@@ -23,12 +23,12 @@ from substrate.base.inputs import Source, Whole, decode
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer._chances import IMAGINING
 from substrate.domains.clevrer.emitter import ensemble
-from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
+from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
-from substrate.domains.rows import ChoiceRow, Row
+from substrate.domains.rows import ChoiceRow, Row, graded
 
 THRESHOLD = 0.5
 """Probability from which an event is in the most probable log."""
@@ -211,10 +211,8 @@ def answer_possible(
         place = {**common, "subset": question.question_type, "question": question.question_id}
         if not question.choices:
             answers = possible.answers(question.program)
-            row = Row(
-                **place,
-                **judged(lambda answers=answers: _or_raise(answers.best), question.answer, str.__eq__),
-            )
+            error = str(answers.best) if isinstance(answers.best, ProgramError) else None
+            row = graded(str(answers.best), question.answer, error, **place)
             yield replace(row, probability=answers.probability(row.predicted)) if answers.answered else row
             continue
         choices = in_order(question.choices)
@@ -250,12 +248,6 @@ class _PossibleWorlds:
             for weight, (scene, parameters) in self._plain
             for drawn in ensemble(scene)[:draws]
         ]
-
-
-def _or_raise(answer: str | ProgramError) -> str:
-    if isinstance(answer, ProgramError):
-        raise answer
-    return answer
 
 
 def _of_all(of_each: Sequence[Answers]) -> float | msgspec.UnsetType:

@@ -66,3 +66,12 @@ def texts_of(quads: Iterable[ox.Quad]) -> list[str]:
     lines = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
     # Without an output, `serialize` returns bytes; line feeds inside literals are escaped
     return lines.decode().split(" .\n")[:-1]  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def integer(value: int) -> str:
+    """The spelling of a whole number.
+
+    >>> integer(3)
+    '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    """
+    return f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>'

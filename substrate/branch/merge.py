@@ -232,7 +232,11 @@ def _conflicts(
 
 
 def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) -> tuple[Interval, ...]:
-    """The ticks, after both branches have begun, at which their states differ."""
+    """The ticks, after both branches have begun, at which their states differ.
+
+    ``bounds`` alternates: a tick from which they differ, then a tick from which they agree again. So they
+    differ at present if its length is odd.
+    """
     here, there = set(before), set(before)
     both = max(a[0].delta.tick, b[0].delta.tick)
     bounds: list[int] = []

@@ -96,6 +96,7 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
         return Ancestry(events.of(place), objects.of(place))
 
     def _block(self, block: int) -> tuple[_Sets, _Sets]:
+        """The ancestors and the objects of a block's events; the most recent blocks are kept."""
         block_sets = self._blocks.pop(block, None) or self._passed(block)
         while len(self._blocks) * _WIDTH * len(self._events) > _MOST:
             del self._blocks[next(iter(self._blocks))]
@@ -103,6 +104,7 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
         return block_sets
 
     def _passed(self, block: int) -> tuple[_Sets, _Sets]:
+        """Go back in time from a block's last event to the log's first, with a mask per object (``met``)."""
         first, stop = block * _WIDTH * 8, min((block + 1) * _WIDTH * 8, len(self._events))
         met = [0] * len(self._objects)
         masks: list[int] = []
@@ -135,6 +137,7 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
 
     @cached_property
     def _parts(self) -> list[tuple[int, ...]]:
+        """The participants of each event, by their places in ``_objects``."""
         number = {name: place for place, name in enumerate(self._objects)}.__getitem__
         return [tuple(map(number, event.objects)) for event in self._events]
 

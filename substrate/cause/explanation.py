@@ -2,12 +2,17 @@
 
 Evidence is data: the position of a delta in a log. Its tick, operation and triple are looked up in the log,
 so that an explanation can only cite what the log contains.
+
+A domain builds the data: an :class:`Explanation` has parts, a part has steps, a step has evidence. The rest
+of the file puts them in words: :meth:`Explanation.text` for a terminal, :meth:`Explanation.in_words` for a
+page, :meth:`Explanation.record` for a machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -73,9 +78,9 @@ class ExplainedPart(msgspec.Struct, frozen=True):
     Attributes:
         title: the part's name, such as ``choice 0``; empty for the whole answer.
         steps: the steps in order, counted from 0 as in errors.
-        answer: the part's answer; ``error: …`` if it cannot run.
+        answer: the part's answer; :data:`ERROR` and the reason if it cannot run.
         ground: how sure the answer is, if known.
-        said: the part in words, such as a choice's text.
+        said: the part as the question words it, such as a choice's text.
         probability: the probability that the answer is right, from an ensemble; else ``None``.
         rule: the name of the rule that decided.
     """
@@ -101,8 +106,15 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         return f"{self.ground}, probability {self.probability:g}"
 
 
+class _DeltaInWords(NamedTuple):
+    """A delta in words. Deltas with one start, which is their tick, operation and subject, share a line."""
+
+    start: str
+    statement: str
+
+
 class StepInWords(NamedTuple):
-    """A step in words: its operation, its inputs and result, its query, and a line for each reason."""
+    """A step as a reader sees it: texts are clipped, and each reason is a line instead of evidence."""
 
     name: str
     took: str
@@ -217,7 +229,11 @@ class Explanation(msgspec.Struct, frozen=True):
         return {"question": self.question, "answer": self.answer, "parts": parts, "logs": logs}
 
     def _reasons(self, step: ExplainedStep, before: str, full: bool) -> Iterator[str]:
-        """The lines under a step: its deltas, or the step with the same deltas, and the missing patterns."""
+        """The lines under a step: its deltas, or the step with the same deltas, and the missing patterns.
+
+        Args:
+            before: the earlier step with the same deltas, in words; empty if there is none.
+        """
         if before:
             yield f"the deltas of {before}"
         else:
@@ -226,24 +242,22 @@ class Explanation(msgspec.Struct, frozen=True):
             yield f"not there  {pattern}"
 
     def _deltas(self, evidence: Sequence[Evidence], full: bool) -> list[str]:
-        lines = [self._line(piece, full) for piece in evidence]
+        """The lines of a step's deltas; in the short form, a line has all neighbours with one start."""
+        deltas = [self._delta_in_words(piece, full) for piece in evidence]
         if full:
-            return [f"{start} {text}" for start, text in lines]
-        grouped = [
-            (start, [text for _, text in group]) for start, group in groupby(lines, key=lambda line: line[0])
-        ]
-        more = sum(len(texts) for _, texts in grouped[_MOST_LINES:])
-        first_lines = [f"{start} {'; '.join(texts)}" for start, texts in grouped[:_MOST_LINES]]
-        return [*first_lines, f"and {more} more"] if more else first_lines
+            return [" ".join(delta) for delta in deltas]
+        grouped = [[*group] for _, group in groupby(deltas, key=attrgetter("start"))]
+        more = sum(map(len, grouped[_MOST_LINES:]))
+        lines = [f"{g[0].start} {'; '.join(d.statement for d in g)}" for g in grouped[:_MOST_LINES]]
+        return [*lines, f"and {more} more"] if more else lines
 
-    def _line(self, piece: Evidence, full: bool) -> tuple[str, str]:
-        """A delta in two texts: its tick, operation and subject; its predicate and object."""
+    def _delta_in_words(self, piece: Evidence, full: bool) -> _DeltaInWords:
         tick, op, (subject, predicate, value) = self.delta(piece)
         where = f" of {piece.log}" if piece.log else ""
         names = {} if full else self.names
         verb = "a" if predicate == RDF_TYPE and not full else short(predicate, names)
-        value_text = str(value) if full else short(value, names)
-        return f"tick {tick:>3}{where}  {op.name.lower():<7}  {short(subject, names)}", f"{verb} {value_text}"
+        start = f"tick {tick:>3}{where}  {op.name.lower():<7}  {short(subject, names)}"
+        return _DeltaInWords(start, f"{verb} {str(value) if full else short(value, names)}")
 
     def _piece(self, piece: Evidence) -> dict[str, Any]:
         tick, op, triple = self.delta(piece)

@@ -1,6 +1,8 @@
 """Pictures of an answer's evidence, as data: lanes with events at ticks, or boxes of an image.
 
-Places are in per cent of the picture's size, so that a renderer may choose the size.
+A domain makes the picture of an :class:`~substrate.cause.explanation.Explanation`, because only the domain
+knows which objects take part in an event. A renderer, such as the report, draws the picture, and knows no
+domain. Places are in per cent of the picture's size, so that the renderer may choose the size.
 """
 
 from __future__ import annotations
@@ -107,9 +109,17 @@ class Scale(NamedTuple):
         return round(2 + 96 * tick / max(self.last, 1), 2)
 
 
-Story = Sequence[tuple[int, str, bool]]
-"""Tick, sentence, and whether the answer rests on it."""
+class Told(NamedTuple):
+    """A sentence of a story, and whether the answer rests on it."""
+
+    tick: int
+    sentence: str
+    used: bool
+
+
+Story = Sequence[Told]
 _ENOUGH = 3
+"""A picture with fewer marks than this shows no chain of reasons, so it is a poor example."""
 
 
 class Pictured(NamedTuple):

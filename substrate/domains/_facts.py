@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 
 import pyoxigraph as ox
 
@@ -13,9 +14,10 @@ from substrate.log.event_log import EventLog
 
 Fact = tuple[str, str, str]
 """A triple as its three terms in N-Triples."""
-# One end of each triple ► its predicate ► the other ends, in the order of their insertion.
-_Ends = dict[str, dict[str, dict[str, None]]]
-_NONE: Mapping[str, dict[str, None]] = {}
+# One end of each triple ► its predicate ► the other ends, in the order of their insertion, with its position.
+_Ends = dict[str, dict[str, dict[str, int]]]
+_NONE: Mapping[str, dict[str, int]] = {}
+_NOWHERE = -1
 
 
 class Facts:
@@ -34,22 +36,23 @@ class Facts:
         self._objects: _Ends = {}
         self._subjects: _Ends = {}
 
-    def change(self, op: str, text: str) -> None:
-        """Take in a delta: its letter in RDF Patch, and its triple as spelled."""
+    def change(self, op: str, text: str, position: int = _NOWHERE) -> None:
+        """Take in a delta: its letter in RDF Patch, its triple as spelled, its position in a log if any."""
         subject, predicate, object_ = text.split(" ", 2)
         if op == "A":
-            self._objects.setdefault(subject, {}).setdefault(predicate, {})[object_] = None
-            self._subjects.setdefault(object_, {}).setdefault(predicate, {})[subject] = None
+            self._objects.setdefault(subject, {}).setdefault(predicate, {}).setdefault(object_, position)
+            self._subjects.setdefault(object_, {}).setdefault(predicate, {}).setdefault(subject, position)
         elif (subject, predicate, object_) in self:
             del self._objects[subject][predicate][object_]
             del self._subjects[object_][predicate][subject]
 
     def follow(self, log: EventLog, start: int, stop: int) -> None:
         """Take in a log's deltas from position ``start`` to before ``stop``."""
+        positions = count(start)
         for columns, a, b in log.segments(start, stop):
             texts = log.triples.texts(columns.numbers[a:b])
-            for insert, text in zip(columns.inserts[a:b], texts, strict=True):
-                self.change("A" if insert else "D", text)
+            for insert, text, position in zip(columns.inserts[a:b], texts, positions, strict=False):
+                self.change("A" if insert else "D", text, position)
 
     def objects(self, subject: str, predicate: str) -> Iterable[str]:
         """The objects that a subject has by a predicate."""
@@ -64,6 +67,11 @@ class Facts:
         for predicate, objects in self._objects.get(subject, _NONE).items():
             for object_ in objects:
                 yield subject, predicate, object_
+
+    def position(self, fact: Fact) -> int:
+        """The position in the followed log of the delta that made a standing fact true."""
+        subject, predicate, object_ = fact
+        return self._objects[subject][predicate][object_]
 
     def __contains__(self, fact: Fact) -> bool:
         subject, predicate, object_ = fact

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import eq
 from typing import Any
 
 import msgspec
@@ -43,14 +45,27 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A lack of the input that the answer makes up for by a weaker rule."""
 
 
-def graded(predicted: str, expected: str | None, error: str | None = None, **fields: Any) -> Row:
+SameAnswer = Callable[[str, str], bool]
+"""Whether two answers are the same."""
+
+
+def graded(
+    predicted: str, expected: str | None, error: str | None = None, same: SameAnswer = eq, **fields: Any
+) -> Row:
     """The row of an open question; with an error its answer is ``error``, which is wrong.
+
+    Args:
+        predicted: the answer.
+        expected: the gold, if any.
+        error: the reason, if the question could not be answered.
+        same: whether two answers are the same.
+        fields: the row's other fields.
 
     >>> place = {"benchmark": "babi", "split": "train", "subset": "qa1", "scene": 1, "question": 2, "log": ""}
     >>> [graded(answer, "hall", **place).correct for answer in ("hall", "park")]
     [True, False]
     """
-    correct = None if expected is None else not error and predicted == expected
+    correct = None if expected is None else not error and same(predicted, expected)
     answer, reason = ("error", error) if error else (predicted, msgspec.UNSET)
     return Row(predicted=answer, expected=expected, correct=correct, error=reason, **fields)
 

@@ -11,7 +11,8 @@ import pyoxigraph as ox
 from substrate.base import vocabulary
 from substrate.base.errors import SubstrateError, TBoxError
 from substrate.base.vocabulary import NAMESPACE, SHACL
-from substrate.rules.limits import deactivated, owner, sh, terms
+from substrate.rules._shacl import deactivated, owner, sh, sh_terms
+from substrate.rules.rule import iris_of
 from substrate.sparql.guard import checked
 from substrate.sparql.tokens import tokens
 
@@ -23,10 +24,10 @@ CORE_TERMS = frozenset(
 )
 """The terms that the core knows: its own, and some of RDF and RDFS."""
 _CORE_TERM = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_SHACL = terms((files("substrate.rules") / "shacl_terms.txt").read_text("utf-8"))
+_SHACL = sh_terms((files("substrate.rules") / "shacl_terms.txt").read_text("utf-8"))
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
 _TARGET, _SELECT = sh("target"), sh("select")
-_CHECKING = terms("sparql validator nodeValidator propertyValidator")
+_CHECKING = sh_terms("sparql validator nodeValidator propertyValidator")
 _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
 
@@ -47,7 +48,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     for quad in quads:
         if quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal):
             try:
-                named |= iris(checked(quad.object.value, name), prefixes)
+                named |= iris_of(checked(quad.object.value, name), prefixes)
             except SubstrateError as error:
                 raise TBoxError(error.what, where=error.where, hint=error.hint) from error
     _require_shacl(name, quads, named)
@@ -93,16 +94,3 @@ def _gives_this(query: str, is_target: bool) -> bool:
     return bool(selects) and all(
         this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if is_target else selects)
     )
-
-
-def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
-    """The IRIs in a query, written with a prefix or in full."""
-    named: set[str] = set()
-    for kind, token, _ in tokens(text):
-        if kind == "iri":
-            named.add(token[1:-1])
-        elif kind == "name":
-            prefix, _, local = token.partition(":")
-            if prefix in prefixes:
-                named.add(prefixes[prefix] + local.rstrip("."))
-    return named

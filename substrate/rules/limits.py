@@ -1,17 +1,20 @@
-"""The active shapes of a TBox: their targets, and the limits that hold without a condition."""
+"""The most objects that a property may have at a time, as the active shapes of a TBox limit it.
+
+Only limits that hold without a condition count; :func:`limits` says which these are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
-from substrate.base.vocabulary import RDF_TYPE, SHACL
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.rules._shacl import Target, deactivated, owner, sh, targets
 
-_KINDS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
 _FUNCTIONAL = ox.NamedNode("http://www.w3.org/2002/07/owl#FunctionalProperty")
 _LIMITS = """
 PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
@@ -27,44 +30,7 @@ class Limit(NamedTuple):
 
     property: ox.NamedNode
     most: int
-    targets: tuple[tuple[str, Term], ...]
-
-
-def sh(name: str) -> ox.NamedNode:
-    """A term of SHACL."""
-    return ox.NamedNode(SHACL + name)
-
-
-def terms(words: str) -> frozenset[ox.NamedNode]:
-    """Several terms of SHACL."""
-    return frozenset(map(sh, words.split()))
-
-
-def deactivated(quads: Iterable[ox.Quad]) -> set[Term]:
-    """The shapes and rules that ``sh:deactivated`` switches off."""
-    word = sh("deactivated")
-    off = (quad for quad in quads if quad.predicate == word)
-    return {quad.subject for quad in off if quad.object.value in ("true", "1")}  # type: ignore[union-attr]
-
-
-def targets(store: ox.Store, classes: Collection[Term], shape: Term) -> Iterator[tuple[str, Term]]:
-    """The targets of a shape: pairs of a kind and its term. A shape that is a class targets its members."""
-    for kind in _KINDS:
-        yield from ((kind, quad.object) for quad in store.quads_for_pattern(shape, sh(kind), None))  # type: ignore[arg-type]
-    if shape in classes:
-        yield "targetClass", shape
-
-
-def owner(quads: Iterable[ox.Quad], node: Term) -> Term:
-    """The node with an IRI to which a blank node of a TBox belongs; the blank node if there is none."""
-    above: dict[Term, Term] = {
-        quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)
-    }
-    seen = set[Term]()
-    while node in above and node not in seen:
-        seen.add(node)
-        node = above[node]
-    return node
+    targets: tuple[Target, ...]
 
 
 def read_limit(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
-from substrate.rules._known_terms import iris
+from substrate.rules.rule import Rule, iris_of
+from substrate.rules.tbox import TBox
 from substrate.sparql.patterns import patterns_of
 from substrate.sparql.tokens import tokens
-
-if TYPE_CHECKING:
-    from substrate.rules.rule import Rule
-    from substrate.rules.tbox import TBox
 
 
 class Finding(NamedTuple):
@@ -51,7 +48,7 @@ def lint(tbox: TBox) -> list[Finding]:
     given = {term.value for quad in tbox.quads for term in quad.triple if isinstance(term, ox.NamedNode)}
     given.add(RDF_TYPE.value)
     for rule in tbox.rules:
-        given |= iris(_template(rule.construct or ""), dict(rule.prefixes))
+        given |= iris_of(_template(rule.construct or ""), dict(rule.prefixes))
     changeable = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
     return [finding for rule in tbox.rules for finding in _of_rule(rule, given, changeable)]
 
@@ -63,15 +60,11 @@ def _of_rule(rule: Rule, given: set[str], changeable: set[str]) -> Iterator[Find
             yield Finding("unfirable", rule.name, why)
             break
     construct = rule.construct or ""
-    gives = iris(_template(construct), dict(rule.prefixes)) & changeable
+    gives = iris_of(_template(construct), dict(rule.prefixes)) & changeable
     words = {token.text.upper() for token in tokens(construct)}
     if gives and not rule.retract and not {"$TICK", "?TICK", "NOT"} & words:
-        yield Finding(
-            "undoing",
-            rule.name,
-            f"gives <{min(gives)}> whenever its condition holds: "
-            "what an intervention retracts, it gives back",
-        )
+        why = "whenever its condition holds: what an intervention retracts, it gives back"
+        yield Finding("undoing", rule.name, f"gives <{min(gives)}> {why}")
 
 
 _INSIDE = re.compile(

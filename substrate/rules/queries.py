@@ -9,10 +9,8 @@ from functools import cache, lru_cache
 import pyoxigraph as ox
 
 from substrate.base.delta import Term
-from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
-from substrate.rules._known_terms import iris
-from substrate.rules.rule import Rule
+from substrate.rules.rule import Rule, iris_of, refused
 from substrate.rules.tbox import TBox
 from substrate.sparql.patterns import patterns_of
 from substrate.sparql.tokens import tokens
@@ -63,7 +61,7 @@ def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
         for kind, text, _ in tokens(rest):
             depth += (text == "(") - (text == ")")
             if kind == "variable" and text[1:] == "tick" and not depth and before[0] in ("iri", "name"):
-                properties |= {ox.NamedNode(iri) for iri in iris(before[1], prefixes)}
+                properties |= {ox.NamedNode(iri) for iri in iris_of(before[1], prefixes)}
             elif kind == "variable" and text[1:] in ("tick", *named):
                 return None
             before = kind, text
@@ -83,19 +81,17 @@ def constructed(
         try:
             triples = store.query(bind(query, tick, focus), prefixes=dict(rule.prefixes))
         except SyntaxError as error:
-            raise _refused(
-                tbox, rule, f"not SPARQL ({error})", "Correct the rule in the TBox file"
+            raise refused(
+                tbox.name, rule.name, f"not SPARQL ({error})", "Correct the rule in the TBox file"
             ) from error
         for triple in triples:  # pyright: ignore[reportGeneralTypeIssues]  # a CONSTRUCT query, by read_rules
             quad = ox.Quad(*triple)  # pyright: ignore
             if any(isinstance(end, ox.BlankNode) and not _occurs(end, store) for end in quad.triple):
-                raise _refused(tbox, rule, "gives a blank node", "Name it: BIND(IRI(CONCAT(…)) AS ?node)")
+                raise refused(
+                    tbox.name, rule.name, "gives a blank node", "Name it: BIND(IRI(CONCAT(…)) AS ?node)"
+                )
             by_spelling[str(quad)] = quad
     return by_spelling
-
-
-def _refused(tbox: TBox, rule: Rule, what: str, hint: str, *where: str) -> TBoxError:
-    return TBoxError(what, where=(tbox.name, f"rule {rule.name}", *where), hint=hint)
 
 
 def _occurs(node: ox.BlankNode, store: ox.Store) -> bool:
@@ -155,5 +151,5 @@ def focus_nodes(rule: Rule, tbox: TBox, store: ox.Store, tick: int) -> Sequence[
             nodes |= {end for end in ends if isinstance(end, ox.NamedNode | ox.BlankNode)}
     if blank := sorted(str(node) for node in nodes if not isinstance(node, ox.NamedNode)):
         what, hint = f"its focus node {blank[0]} has no IRI", "Name the node by an IRI"
-        raise _refused(tbox, rule, what, hint, f"tick {tick}")
+        raise refused(tbox.name, rule.name, what, hint, f"tick {tick}")
     return sorted((node for node in nodes if isinstance(node, ox.NamedNode)), key=str)

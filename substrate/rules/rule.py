@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
-from substrate.rules.limits import deactivated, sh
-from substrate.rules.limits import targets as targets_of
+from substrate.rules._shacl import Target, deactivated, sh
+from substrate.rules._shacl import targets as targets_of
 from substrate.sparql.tokens import tokens
 
 _NONDETERMINISTIC = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
-class RuleSource(Protocol):
-    """A source of rules, such as a :class:`substrate.rules.tbox.TBox`."""
+class RuleSource(NamedTuple):
+    """The parts of a TBox from which its rules are read.
+
+    A TBox gives these parts, not itself: it reads its own rules, so this file must not import it.
+    """
 
     name: str
-    prefixes: dict[str, str]
-
-    @property
-    def store(self) -> ox.Store:
-        """Its triples."""
-        ...
-
-    @property
-    def classes(self) -> frozenset[Term]:
-        """The classes that it declares."""
-        ...
-
-    def label(self, term: Term) -> str:
-        """The name that it gives a term."""
-        ...
+    prefixes: Mapping[str, str]
+    store: ox.Store
+    """The TBox's triples."""
+    classes: frozenset[Term]
+    """The classes that the TBox declares."""
+    label: Callable[[Term], str]
+    """Gives the name of a term."""
 
 
 class Rule(NamedTuple):
     """A rule of a TBox.
 
-    ``targets`` are pairs of a SHACL target kind (``targetClass``, ``targetNode``, ``targetSubjectsOf``,
-    ``targetObjectsOf``) and its term; a rule that runs once has none.
+    A rule runs once for each node that its ``targets`` name; without targets it runs once.
 
     >>> from substrate.rules.tbox import TBox
     >>> rule = TBox.load("village").rules[0]
@@ -54,7 +48,7 @@ class Rule(NamedTuple):
     name: str
     construct: str | None
     retract: str | None
-    targets: tuple[tuple[str, Term], ...]
+    targets: tuple[Target, ...]
     prefixes: tuple[tuple[str, str], ...]
 
     @property
@@ -64,18 +58,18 @@ class Rule(NamedTuple):
 
 
 def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
-    """Read a TBox's rules in the order of their application.
+    """Read a TBox's rules in the order of their application; :attr:`TBox.rules` gives them to others.
 
     Raises:
         TBoxError: a rule has neither query, a query is not CONSTRUCT or not deterministic, or it uses
             an unsupported part of SHACL; names the rule.
 
     >>> from substrate.rules.tbox import TBox
-    >>> [rule.name for rule in read_rules(TBox.load("clinical"))]
+    >>> [rule.name for rule in TBox.load("clinical").rules]
     ['transfer', 'part', 'meet', 'tell', 'treat', 'recover']
     """
     for node in _subjects(tbox, RDF_TYPE, sh("TripleRule")):
-        raise _refused(tbox, str(node), "sh:TripleRule is not supported", "Write it as a sh:SPARQLRule")
+        raise refused(tbox.name, str(node), "sh:TripleRule is not supported", "Write it as a sh:SPARQLRule")
     rules, off = [], deactivated(tbox.store)
     for node in set(_subjects(tbox, RDF_TYPE, sh("SPARQLRule"))) - off:
         shapes = sorted(_subjects(tbox, sh("rule"), node), key=str)
@@ -93,10 +87,10 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     name = labels[0].value if labels else tbox.label(named)
     if any(tbox.store.quads_for_pattern(node, sh("condition"), None)):  # pyright: ignore[reportArgumentType]
         hint = "Put the condition into the rule's WHERE"
-        raise _refused(tbox, name, "sh:condition is not supported", hint)
+        raise refused(tbox.name, name, "sh:condition is not supported", hint)
     construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in ("construct", RETRACT))
     if not (construct or retract):
-        raise _refused(tbox, name, "has neither sh:construct nor core:retract", "Give it one of the two")
+        raise refused(tbox.name, name, "has neither sh:construct nor core:retract", "Give it one of the two")
     targets = tuple(
         sorted(
             {target for shape in shapes for target in targets_of(tbox.store, tbox.classes, shape)}, key=str
@@ -104,16 +98,17 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     )
     if shapes and not targets:
         hint = "Give the shape a target, or let the rule stand alone"
-        raise _refused(tbox, name, "belongs to a shape without a target", hint)
+        raise refused(tbox.name, name, "belongs to a shape without a target", hint)
     try:
         turn = float(order[0].value) if order else 0.0
     except ValueError:
-        raise _refused(tbox, name, f"sh:order {order[0]} is no number", "Give a number") from None
+        raise refused(tbox.name, name, f"sh:order {order[0]} is no number", "Give a number") from None
     return Rule(turn, name, construct, retract, targets, _prefixes(tbox))
 
 
-def _refused(tbox: RuleSource, rule: str, what: str, hint: str) -> TBoxError:
-    return TBoxError(what, where=(tbox.name, f"rule {rule}"), hint=hint)
+def refused(tbox: str, rule: str, what: str, hint: str, *where: str) -> TBoxError:
+    """The error of a rule that is refused; ``where`` says more about the place."""
+    return TBoxError(what, where=(tbox, f"rule {rule}", *where), hint=hint)
 
 
 def _subjects(tbox: RuleSource, predicate: ox.NamedNode, object_: Term) -> list[Term]:
@@ -132,10 +127,10 @@ def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | 
     words = [token.text for token in tokens(queries[0].value) if token.kind == "word"]
     if len(queries) > 1 or "CONSTRUCT" not in map(str.upper, words):
         hint = "Give each of sh:construct and core:retract once"
-        raise _refused(tbox, name, "is not one CONSTRUCT query", hint)
+        raise refused(tbox.name, name, "is not one CONSTRUCT query", hint)
     if calls := [word for word in words if word.upper() in _NONDETERMINISTIC]:
         hint = "Compute the value from the state and $tick"
-        raise _refused(tbox, name, f"calls {calls[0]}, which is not deterministic", hint)
+        raise refused(tbox.name, name, f"calls {calls[0]}, which is not deterministic", hint)
     return queries[0].value
 
 
@@ -145,3 +140,16 @@ def _prefixes(tbox: RuleSource) -> tuple[tuple[str, str], ...]:
     )
     named = {p.value: n.value for p, n in declared}  # pyright: ignore
     return tuple(sorted({**tbox.prefixes, **named}.items()))
+
+
+def iris_of(query: str, prefixes: Mapping[str, str]) -> set[str]:
+    """The IRIs in a query, written with a prefix or in full."""
+    named: set[str] = set()
+    for kind, token, _ in tokens(query):
+        if kind == "iri":
+            named.add(token[1:-1])
+        elif kind == "name":
+            prefix, _, local = token.partition(":")
+            if prefix in prefixes:
+                named.add(prefixes[prefix] + local.rstrip("."))
+    return named

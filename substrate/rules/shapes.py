@@ -22,7 +22,8 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import RDF_TYPE, SHACL, SUBCLASS
-from substrate.rules.limits import deactivated, owner, read_limit, sh, targets, terms
+from substrate.rules._shacl import deactivated, owner, sh, sh_terms, targets
+from substrate.rules.limits import read_limit
 from substrate.rules.tbox import TBox
 
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -32,11 +33,11 @@ _ENDS = (ox.NamedNode(_RDFS + "domain"), ox.NamedNode(_RDFS + "range"))
 _PLAIN = {f"{_XSD}string": "", f"{_XSD}integer": r"-?[0-9]+", f"{_XSD}boolean": "true|false"}
 """The texts that fit a datatype for every reader; pyshacl judges other texts."""
 # Terms that constrain nothing
-_SILENT = terms("name description order group severity deactivated message rule")
-_OF_NODES = terms("property targetClass") | _SILENT
-_OF_PROPERTIES = terms("path maxCount minCount class datatype pattern") | _SILENT
+_SILENT = sh_terms("name description order group severity deactivated message rule")
+_OF_NODES = sh_terms("property targetClass") | _SILENT
+_OF_PROPERTIES = sh_terms("path maxCount minCount class datatype pattern") | _SILENT
 """The terms of a covered shape."""
-_ANYWHERE = terms("sparql target closed expression")
+_ANYWHERE = sh_terms("sparql target closed expression")
 """Terms with which a shape may read any triple."""
 _INDIVIDUAL = ox.NamedNode("http://www.w3.org/2002/07/owl#NamedIndividual")
 
@@ -90,6 +91,23 @@ class Shape(NamedTuple):
         )
 
 
+class Changes(NamedTuple):
+    """Changes of a state, and the state on both sides of them.
+
+    The check of most changes needs only the store; so the states, each triple in its own spelling, are made
+    when pyshacl must judge.
+    """
+
+    quads: Sequence[ox.Quad]
+    """The triples that were inserted or retracted."""
+    store: ox.Store
+    """The state after the changes."""
+    exact: bool
+    """Whether the store has each spelling of a value: a store merges two spellings of one value."""
+    before: Callable[[], Iterable[Triple]]
+    after: Callable[[], Iterable[Triple]]
+
+
 class _UnsureError(Exception):
     """The fast check cannot judge a value."""
 
@@ -103,32 +121,32 @@ class _Plan(NamedTuple):
     by_term: dict[Term, list[Shape]]
     others: dict[Term | None, set[str]]
 
-    def reached(self, tbox: TBox, store: ox.Store, changed: Sequence[ox.Quad]) -> set[str]:
+    def reached(self, tbox: TBox, changes: Changes) -> set[str]:
         """The names of the shapes that changes reach, and that the fast check cannot judge."""
         names = set(self.others.get(None, ()))
-        for quad in changed if self.others else ():
+        for quad in changes.quads if self.others else ():
             names |= self.others.get(quad.predicate, set())
             names |= self.others.get(quad.object, set()) if quad.predicate == RDF_TYPE else set()
         # The fast check knows the subclasses that the TBox states, and not those of a log
-        lower = store.quads_for_pattern(None, SUBCLASS, None)
-        for quad in (*lower, *(quad for quad in changed if quad.predicate == SUBCLASS)):
+        lower = changes.store.quads_for_pattern(None, SUBCLASS, None)
+        for quad in (*lower, *(quad for quad in changes.quads if quad.predicate == SUBCLASS)):
             upper = quad.object
             if isinstance(upper, ox.NamedNode) and quad.subject not in tbox.below(upper):
                 names |= {shape.name for shape in self.by_term.get(upper, ())} | self.others.get(upper, set())
         return names
 
-    def violations(self, store: ox.Store, changed: Iterable[ox.Quad], exact: bool) -> Iterator[str]:
+    def violations(self, changes: Changes) -> Iterator[str]:
         """The violations of the covered shapes at the nodes that changes reach; empty texts for none."""
         pairs: dict[tuple[Shape, Term], None] = {}
-        for quad in changed:
+        for quad in changes.quads:
             kind = quad.object if quad.predicate == RDF_TYPE else None
             for shape in self.by_term.get(kind or quad.predicate, ()):
                 if kind is None or kind in shape.targets:
                     pairs[shape, quad.subject] = None
                 if any(kind in classes for classes in shape.classes):
-                    quads = store.quads_for_pattern(None, shape.path, quad.subject)
+                    quads = changes.store.quads_for_pattern(None, shape.path, quad.subject)
                     pairs.update(((shape, other.subject), None) for other in quads)
-        return (shape.violation(store, focus, exact) for shape, focus in pairs)
+        return (shape.violation(changes.store, focus, changes.exact) for shape, focus in pairs)
 
 
 @lru_cache(16)
@@ -224,40 +242,25 @@ def shapes(tbox: TBox) -> tuple[Shape, ...]:
     return _plan(tbox).shapes
 
 
-def broken(
-    tbox: TBox,
-    store: ox.Store,
-    changed: Iterable[ox.Quad],
-    before: Callable[[], Iterable[Triple]],
-    after: Callable[[], Iterable[Triple]],
-    exact: bool = True,
-) -> list[str]:
-    """The shapes that some changes break, each with the triples, in words.
-
-    Args:
-        tbox: the source of the shapes.
-        store: the state after the changes.
-        changed: the triples that were inserted or retracted.
-        before: gives the state before the changes.
-        after: gives the state after them, each triple in its own spelling.
-        exact: whether the store has each spelling of a value.
+def broken(tbox: TBox, changes: Changes) -> list[str]:
+    """The shapes of a TBox that some changes break, each with the triples, in words.
 
     Raises:
         MissingExtraError: a change needs pyshacl, which is not installed; names the shapes.
         TBoxError: a shape cannot be checked.
     """
-    plan, changed = _plan(tbox), list(changed)
-    if not changed or not (plan.shapes or plan.others):
+    plan = _plan(tbox)
+    if not changes.quads or not (plan.shapes or plan.others):
         return []
-    names = plan.reached(tbox, store, changed)
+    names = plan.reached(tbox, changes)
     if not names:
         try:
-            return list(filter(None, plan.violations(store, changed, exact)))
+            return list(filter(None, plan.violations(changes)))
         except _UnsureError:
             names = {shape.name for shape in plan.shapes}
     try:
-        faults = _judged(tbox, after())
-        standing = _judged(tbox, before()) if faults else {}
+        faults = _judged(tbox, changes.after())
+        standing = _judged(tbox, changes.before()) if faults else {}
     except MissingExtraError as error:
         what = f"{error.what}, and only pyshacl can check {', '.join(sorted(names))}"
         raise MissingExtraError(
@@ -268,10 +271,7 @@ def broken(
 
 def _judged(tbox: TBox, state: Iterable[Triple]) -> dict[object, str]:
     """pyshacl's violations in a state, in words, by their marks."""
-    return {
-        result.mark: f"{' '.join(filter(None, result[:3]))}: {result.message} (shape {result.shape})"
-        for result in tbox.results(state)
-    }
+    return {result.mark: f"{result.violation} (shape {result.shape})" for result in tbox.results(state)}
 
 
 def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str]:

@@ -8,7 +8,7 @@ from copy import copy
 from functools import cached_property
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyoxigraph as ox
 
@@ -23,14 +23,13 @@ from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS,
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules._known_terms import require_known_terms
-from substrate.rules._shapes import Result, quiet, results
 from substrate.rules.limits import Limit, limits
-from substrate.rules.rule import Rule, read_rules
+from substrate.rules.rule import Rule, RuleSource, read_rules
+from substrate.rules.validation import Result, Violation, results, violations
 from substrate.sparql.tokens import require_shallow
 
 if TYPE_CHECKING:
     import rdflib
-    from rdflib.term import Node
 
 
 def shipped_tboxes() -> Traversable:
@@ -42,30 +41,6 @@ def shipped_tboxes() -> Traversable:
     package = importlib.resources.files("substrate")
     inside = package / "tboxes"
     return inside if inside.is_dir() else Path(str(package)).resolve().parent / "tboxes"
-
-
-class Violation(NamedTuple):
-    """A broken shape: the focus node, the path and value that break it, the shape's message.
-
-    Terms are written as in N-Triples; a term that the shape does not name is empty.
-
-    >>> str(Violation("<urn:ann>", "<urn:at>", "<urn:cafe>", "is at two places", 4))
-    '<urn:ann> <urn:at> <urn:cafe>: is at two places (introduced at tick 4)'
-    """
-
-    focus: str
-    path: str
-    value: str
-    message: str
-    tick: int | None = None
-    """Tick of the delta that introduced the offending triple, if a log was given."""
-    position: int | None = None
-    """That delta's position in the log."""
-
-    def __str__(self) -> str:
-        place = " ".join(filter(None, (self.focus, self.path, self.value)))
-        when = f" (introduced at tick {self.tick})" if self.tick is not None else ""
-        return f"{place}: {self.message}{when}"
 
 
 class TBox:
@@ -152,8 +127,7 @@ class TBox:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules.rule`."""
-        # Pyright does not accept a cached property as a property
-        return read_rules(self)  # pyright: ignore[reportArgumentType]
+        return read_rules(RuleSource(self.name, self.prefixes, self.store, self.classes, self.label))
 
     @cached_property
     def exogenous(self) -> frozenset[Term]:
@@ -279,60 +253,9 @@ class TBox:
             MissingExtraError: the extra ``shacl`` is not installed.
             TBoxError: a shape cannot be checked; names the shape and the fault.
         """
-        violations: list[Violation] = []
-        for result in self.results(state):
-            position = None
-            if log is not None:
-                position = _introduced(log, state.tick, *result.triple)
-            tick = None if log is None or position is None else log[position].tick
-            violations.append(Violation(*result[:4], tick, position))
-        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
+        return violations(self.results(state), state.tick, log)
 
     def results(self, triples: Iterable[Triple]) -> list[Result]:
-        """pyshacl's results for the shapes in a state; none if it conforms. Errors as :meth:`validate`."""
-        import_extra("pyshacl")
-        import rdflib
-        from rdflib.namespace import SH
-
-        # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and
-        # misreads sh:in.
-        terms: dict[Node, Term] = {}
-        data, shapes = rdflib.Graph(), rdflib.Graph()
-        with quiet():
-            for triple in sorted(triples, key=lambda t: str(ox.Quad(*t))):
-                # Three terms in, three out
-                data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
-            for triple in self.graph:
-                if triple[1] != SH.rule:
-                    shapes.add(triple)
-            return results(data, shapes, terms, self.name)
-
-
-def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
-    """Convert a term to rdflib's; ``terms`` maps it back."""
-    import rdflib
-
-    node = rdflib_term(term)
-    if node is None:
-        fresh = rdflib.URIRef("urn:substrate:triple-term:" + str(len(terms)))
-        node = next((known for known, original in terms.items() if original == term), fresh)
-    terms[node] = term
-    return node
-
-
-def _introduced(
-    log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None
-) -> int | None:
-    """Find the position of the delta behind a violation.
-
-    It is the last insertion of the offending triple. If the shape names no value, or no such triple exists,
-    it is the focus node's last change by the predicate, or else its last change of any kind.
-    """
-    best: tuple[int, int] = -1, -1
-    for position, (op, quad) in enumerate(log.changes(0, log.position(tick))):
-        ends = quad.subject, quad.object
-        if subject in ends or (object_ is not None and object_ in ends):
-            exact = op is Op.INSERT and ends == (subject, object_)
-            # Rank 2: the triple itself; 1: the predicate at an end; 0: another triple at an end
-            best = max(best, ((1 + exact) * (quad.predicate == predicate), position))
-    return best[1] if best[0] >= 0 else None
+        """The shapes' violations in a state, each with its shape; errors as :meth:`validate`."""
+        import_extra("pyshacl")  # before the graph, which needs rdflib: the extra has both
+        return results(triples, self.graph, self.name)

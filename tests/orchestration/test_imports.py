@@ -64,13 +64,13 @@ def test_the_order_of_imports_changes_no_stage() -> None:
         # Truth that is computed by the code under test proves nothing.
         (
             "substrate.generators",
-            {"format", "grammar", "questions"},
+            {"checks", "format", "grammar", "questions"},
             {
                 f"base.{name}"
                 for name in ("errors", "extras", "files", "inputs", "limits", "numbered", "records")
             },
         ),
-        ("substrate.baselines", {"format", "grammar", "questions", "film", "deltas", "rows"}, None),
+        ("substrate.baselines", {"checks", "format", "grammar", "questions", "film", "deltas", "rows"}, None),
     ],
 )
 def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(

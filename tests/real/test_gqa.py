@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from substrate.domains.gqa.format import Question, SceneGraph, SceneObject, read_questions, read_scene_graphs
-from substrate.domains.gqa.interpreter import Scene
 from substrate.domains.gqa.ontology import default
-from substrate.domains.gqa.program import Named, Related, compile_program
+from substrate.domains.gqa.operations import Named, Related, Scene
+from substrate.domains.gqa.program import compile_program
 from substrate.rules.tbox import TBox
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "gqa"

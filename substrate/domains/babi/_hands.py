@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from substrate.domains._facts import text_of_term
 from substrate.domains.babi._reading import Reader, UnknownError
-from substrate.domains.babi._telling import iri
+from substrate.domains.babi._terms import iri
 
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

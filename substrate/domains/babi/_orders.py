@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
 from substrate.domains.babi._reading import Reader, UnknownError
-from substrate.domains.babi._telling import bare, iri, term
+from substrate.domains.babi._terms import bare, iri, term
 
 Step = tuple[str, str, str]
 """A relation between two nodes, as a triple of the state."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
 import pyoxigraph as ox
 
+from substrate.base.ntriples import integer
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Facts, text_of_term
-from substrate.domains.babi._telling import AT, CARRIES, ENTITY, NAMESPACE, TICK, integer, term
+from substrate.domains.babi._terms import AT, CARRIES, ENTITY, NAMESPACE, TICK, term
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 
@@ -94,8 +94,10 @@ class Reader:
 
         The terms in ``given`` replace the variables of the same names.
         """
-        self.queries[_bound(sparql, given)] = None
-        return list(self._look(sparql, given))
+        query = _bound(sparql, given)
+        self.queries[query] = None
+        solutions = self.state.query(query, prefixes=_PREFIXES)
+        return [tuple(map(_spelled, solution)) for solution in solutions]  # pyright: ignore
 
     def some(self, missed: str, sparql: str, **given: str) -> list[tuple[str, ...]]:
         """The solutions of a SELECT that must have some.
@@ -118,10 +120,6 @@ class Reader:
         self.queries[query] = None
         return bool(self.state.query(query, prefixes=_PREFIXES))
 
-    def _look(self, sparql: str, given: dict[str, str]) -> Iterator[tuple[str, ...]]:
-        for solution in self.state.query(_bound(sparql, given), prefixes=_PREFIXES):  # pyright: ignore
-            yield tuple(map(_spelled, solution))  # pyright: ignore[reportArgumentType]
-
     def rest_on(self, *triple: str, at: int | None = None) -> None:
         """Take a triple as evidence, as it was at a tick, by default the question's."""
         position = self._latest(" ".join(triple), self.tick if at is None else at)
@@ -140,10 +138,7 @@ class Reader:
         when = integer(self._since(agent, place, at))
         at_tick = self.facts.subjects(TICK, when)
         events = [event for event in at_tick if agent in self.facts.objects(event, _AGENT)]
-        if len(events) > 1:  # two parts of a sentence: take the first in the store's order
-            sparql = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
-            events = [next(self._look(sparql, {"agent": agent, "tick": when}))[0]]
-        for event in events:
+        for event in events[:1]:  # of two parts of a sentence, the first names who is meant
             self.rest_on_event(event)
             self.rest_on(agent, AT, place, at=at)
 
@@ -166,16 +161,13 @@ class Reader:
 
     def _last_handling(self, node: str) -> str:
         """The last event in which a thing was handled; empty if there is none."""
-        events = {
+        times = {
             event: max(int(text_of_term(tick)) for tick in ticks)
             for event in self.facts.subjects(_THING, node)
             if (ticks := self.facts.objects(event, TICK))
         }
-        last = [event for event, tick in events.items() if tick == max(events.values())]
-        if len(last) > 1:  # two parts of a sentence: take the first in the store's order
-            sparql = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
-            return next(self._look(sparql, {"node": node}))[0]
-        return last[0] if last else ""
+        # Of two parts of a sentence, the later one
+        return max(reversed(times), key=times.__getitem__, default="")
 
     def rest_on_hands(self, agent: str) -> None:
         """Take as evidence of what an agent carries everything that went through its hands."""

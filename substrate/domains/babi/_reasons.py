@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from substrate.domains.babi._reading import Reader
-from substrate.domains.babi._telling import iri, term
+from substrate.domains.babi._terms import iri, term
 
 _IS_A, _FEARS, _QUALITY, _LEADS_TO = map(term, ("isA", "fears", "quality", "leadsTo"))
 _LABELLED = "?color rdfs:label ?label ."

@@ -7,62 +7,16 @@ no other memory of the story.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple, NoReturn
-from urllib.parse import quote
 
 from substrate.base.errors import FormatError
-from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.base.ntriples import integer
+from substrate.base.vocabulary import RDFS_LABEL
 from substrate.domains._facts import Facts, literal, text_of_term
+from substrate.domains.babi._terms import AT, CARRIES, MAY_BE_AT, NOT_AT, TICK, TYPE, event, iri, local, term
 from substrate.domains.babi.format import Statement
 
-NAMESPACE = "urn:substrate:babi:"
-ENTITY = "urn:babi:"
-
-
-@lru_cache(maxsize=1 << 10)
-def term(name: str) -> str:
-    """A class, predicate or individual of the TBox."""
-    return f"<{NAMESPACE}{quote(name)}>"
-
-
-@lru_cache(maxsize=1 << 12)
-def iri(name: str) -> str:
-    """The IRI of a named person, thing or place, whatever the case of its letters.
-
-    >>> iri("box of chocolates")
-    '<urn:babi:box_of_chocolates>'
-    """
-    return f"<{ENTITY}{quote(name.lower().replace(' ', '_'))}>"
-
-
-def event(tick: int, order: int = 1) -> str:
-    """The IRI of an event in the sentence at a tick; no entity's IRI has a colon after its prefix.
-
-    >>> event(3), event(3, 2)
-    ('<urn:babi:event:3>', '<urn:babi:event:3:2>')
-    """
-    return f"<{ENTITY}event:{tick}" + (f":{order}>" if order > 1 else ">")
-
-
-def integer(value: int) -> str:
-    """The spelling of a whole number.
-
-    >>> integer(3)
-    '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    """
-    return f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>'
-
-
-def bare(node: str) -> str:
-    """An IRI without its brackets, as SPARQL sorts it."""
-    return node[1:-1]
-
-
-TYPE, LABEL = str(RDF_TYPE), str(RDFS_LABEL)
-AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER, TICK, RANK = map(
-    term, ("at", "notAt", "mayBeAt", "carries", "gender", "tick", "rank")
-)
+_LABEL, _GENDER, _RANK = str(RDFS_LABEL), term("gender"), term("rank")
 _CLASSES = ("Agent", "Place", "Thing", "Kind")
 """Classes that exclude each other."""
 
@@ -122,8 +76,8 @@ class Telling:
         for known in _CLASSES if kind in _CLASSES else ():
             if known != kind and self.is_a(node, known):
                 self.fail(f"{name!r} is both {known} and {kind}", "Give each of the two a name of its own")
-        if not self.facts.objects(node, LABEL):
-            self.add(node, LABEL, literal(name))
+        if not self.facts.objects(node, _LABEL):
+            self.add(node, _LABEL, literal(name))
         if kind and not self.is_a(node, kind):
             self.add(node, TYPE, term(kind))
         return node
@@ -153,18 +107,18 @@ class Telling:
                 for role in ("agent", "receiver", "described")
                 for person in self.facts.objects(antecedent, term(role))
             ]
-            people.sort(key=bare)
+            people.sort(key=local)
             if pronoun == "they":
                 people = people if len(people) > 1 else []
             else:
-                people = [p for p in people if {*self.facts.objects(p, GENDER)} <= {literal(pronoun)}]
+                people = [p for p in people if {*self.facts.objects(p, _GENDER)} <= {literal(pronoun)}]
                 if len(people) > 1:
-                    names = " or ".join(bare(person).removeprefix(ENTITY) for person in people)
+                    names = " or ".join(local(person) for person in people)
                     self.fail(f"{pronoun!r} may be {names}", hint)
             if people:
                 self.add(self.event, term("antecedent"), antecedent)
-                if pronoun != "they" and not self.facts.objects(people[0], GENDER):
-                    self.add(people[0], GENDER, literal(pronoun))
+                if pronoun != "they" and not self.facts.objects(people[0], _GENDER):
+                    self.add(people[0], _GENDER, literal(pronoun))
                 return people
         return self.fail(f"{pronoun!r} has no antecedent", hint)
 
@@ -195,4 +149,4 @@ class Telling:
         return max(periods, key=self._rank) == term(period)
 
     def _rank(self, period: str) -> int:
-        return max(int(text_of_term(rank)) for rank in self.facts.objects(period, RANK))
+        return max(int(text_of_term(rank)) for rank in self.facts.objects(period, _RANK))

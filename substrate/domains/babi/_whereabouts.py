@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from substrate.domains._facts import text_of_term
 from substrate.domains.babi._reading import Reader
-from substrate.domains.babi._telling import AT, MAY_BE_AT, iri, term
+from substrate.domains.babi._terms import AT, MAY_BE_AT, iri, term
 
 _LATEST = "ORDER BY DESC(?rank) DESC(?tick) DESC(?order) LIMIT 1"
 _STAY = """?event (:agent|:thing|:brought) ?node ; a ?kind ; :agent ?agent ; :place ?place ; :tick ?tick ;

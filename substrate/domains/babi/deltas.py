@@ -17,7 +17,8 @@ from substrate.base.ntriples import quads_of
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.domains._facts import Facts, literal
 from substrate.domains.babi._lexicon import lexicon
-from substrate.domains.babi._telling import NAMESPACE, TICK, TYPE, Telling, bare, iri, term
+from substrate.domains.babi._telling import Telling
+from substrate.domains.babi._terms import NAMESPACE, TICK, TYPE, iri, local, term
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.sentences import parse_sentence
 from substrate.log.event_log import EventLog
@@ -64,7 +65,7 @@ def story_log(story: Story) -> EventLog:
     def kinds(noun: str) -> frozenset[str]:
         """The classes that the story gave a noun; if it gave none, the TBox's."""
         types = facts.objects(iri(noun), TYPE)
-        return frozenset(bare(kind).removeprefix(NAMESPACE) for kind in types) or lexicon().kinds(noun)
+        return frozenset(map(local, types)) or lexicon().kinds(noun)
 
     def keep(tick: int, lines: Iterable[str]) -> None:
         for line in lines:

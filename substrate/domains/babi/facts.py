@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from substrate.domains.babi._telling import AT, CARRIES, MAY_BE_AT, NOT_AT, Telling, Who, iri, term
+from substrate.domains.babi._telling import Telling, Who
+from substrate.domains.babi._terms import AT, CARRIES, MAY_BE_AT, NOT_AT, iri, term
 
 
 class Moved(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from substrate.base.errors import FormatError, ProgramError
 from substrate.domains._facts import text_of_term
 from substrate.domains.babi._reading import Reader, UnknownError
-from substrate.domains.babi._telling import event
+from substrate.domains.babi._terms import event
 from substrate.domains.babi.deltas import REASON, story_log
 from substrate.domains.babi.format import Question, Story
 from substrate.domains.babi.queries import parse_question
@@ -36,6 +36,13 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
     >>> (story,) = parse_stories(text, file="f", subset="qa1")
     >>> [(row.predicted, row.supporting) for row in answer_story(story)]
     [('park', (1,))]
+
+    If a sentence has several parts, the first names who is meant, so that it leads to the antecedent:
+
+    >>> text = "1 Ann went to the park.\\n2 Then she went to the hall and took the milk.\\n3 Where is Ann?\\n"
+    >>> (story,) = parse_stories(text, file="f", subset="qa1")
+    >>> [(row.predicted, row.supporting) for row in answer_story(story)]
+    [('hall', (1, 2))]
     """
     log = story_log(story) if log is None else log
     replay, reader, digest = Replay(log), Reader(log), log.digest

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from substrate.cause.explanation import OWN, Explanation
-from substrate.cause.pictures import Lane, Mark, Pictured, Scale, Span, Timeline, pictured
-from substrate.domains.babi._telling import TYPE, bare, event, term
+from substrate.cause.pictures import Lane, Mark, Pictured, Scale, Span, Timeline, Told, pictured
+from substrate.domains.babi._terms import TYPE, event, local, term
 from substrate.domains.babi.format import Story
 from substrate.log.event_log import EventLog
 
@@ -15,27 +17,24 @@ def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
     """Picture a story up to a question, with the sentences that the answer rests on marked."""
     log = why.logs[OWN]
     used = {log[position].tick for position in why.evidence()}
-    sentences = [(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
+    sentences = [Told(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
     return pictured(_timeline(log, sentences), sentences)
 
 
-def _timeline(log: EventLog, sentences: list[tuple[int, str, bool]]) -> Timeline:
-    """Draw people and things as lanes, with the events of sentences as marks.
-
-    ``sentences`` has the tick and the text of each sentence, and whether the answer rests on it.
-    """
+def _timeline(log: EventLog, sentences: Sequence[Told]) -> Timeline:
+    """Draw people and things as lanes, with the events of sentences as marks."""
     kinds: dict[str, str] = {}
     taking_part: dict[str, list[str]] = {}
     for _, lines in log.lines():
         for line in lines:
             subject, predicate, value = line[2:-2].split(" ", 2)
             if line[0] == "A" and predicate == TYPE:
-                kinds.setdefault(subject, bare(value).rpartition(":")[2])
+                kinds.setdefault(subject, local(value))
             elif line[0] == "A" and predicate in _ROLES:
-                taking_part.setdefault(subject, []).append(bare(value).rpartition(":")[2])
-    events = [(tick, text, used) for tick, text, used in sentences if event(tick) in taking_part]
+                taking_part.setdefault(subject, []).append(local(value))
+    events = [told for told in sentences if event(told.tick) in taking_part]
     names = list(dict.fromkeys(name for tick, _, _ in events for name in taking_part[event(tick)]))
-    x = Scale(last := sentences[-1][0])
+    x = Scale(last := sentences[-1].tick)
     marks: list[Mark] = []
     for tick, text, used in events:
         lanes = tuple(sorted({names.index(name) for name in taking_part[event(tick)]}))

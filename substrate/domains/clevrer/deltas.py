@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from substrate.base.delta import Op
+from substrate.base.ntriples import integer
 from substrate.domains.clevrer.film import Film, film_of, poses
 from substrate.domains.clevrer.format import (
     AFTER,
@@ -53,8 +54,8 @@ def scene_iri(scene: int) -> str:
     return f"urn:clevrer:{scene}"
 
 
-def annotation_log(annotation: Annotation) -> EventLog:
-    """The event log of an official annotation, one tick per frame.
+def annotation_log(annotation: Annotation, scene: str = "") -> EventLog:
+    """The event log of an official annotation, one tick per frame; ``scene`` is its IRI, if not CLEVRER's.
 
     An object enters when ``inside_camera_view`` flips to true after frame 0 and exits when it flips to
     false; it moves while its ground-plane speed is above :data:`MOVING_SPEED` units a second.
@@ -67,7 +68,7 @@ def annotation_log(annotation: Annotation) -> EventLog:
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
     """
-    return _filmed(film_of(annotation, tracks(annotation)))
+    return _filmed(film_of(annotation, tracks(annotation)), scene or scene_iri(annotation.scene_index))
 
 
 def film_log(film: Film) -> EventLog:
@@ -77,15 +78,14 @@ def film_log(film: Film) -> EventLog:
         FormatError: a pose cannot be read.
     """
     try:
-        return _filmed(film)
+        return _filmed(film, scene_iri(film.scene_index))
     except msgspec.ValidationError:
         if film.source:
             decode_annotation(film.source)  # names the frame and what is wrong with it
         raise
 
 
-def _filmed(film: Film) -> EventLog:
-    scene = scene_iri(film.scene_index)
+def _filmed(film: Film, scene: str) -> EventLog:
     visible = {number: bytes(map(_SEEN, track)) for number, track in film.tracks.items()}
     occurrences: list[Occurrence] = [
         (frame, "Entry" if seen[frame] else "Exit", (number,))
@@ -160,12 +160,12 @@ def _opening(
     scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
 ) -> list[Line]:
     """Tick 0: the scene and its objects."""
-    facts = [f"<{scene}> {_TYPE} <{NAMESPACE}Scene>", f"<{scene}> <{NAMESPACE}frames> {_integer(frames)}"]
+    facts = [f"<{scene}> {_TYPE} <{NAMESPACE}Scene>", f"<{scene}> <{NAMESPACE}frames> {integer(frames)}"]
     for number, thing in objects:
         subject = f"<{scene}:object:{number}>"
         facts += (
             f"{subject} {_TYPE} <{NAMESPACE}Object>",
-            f"{subject} <{NAMESPACE}number> {_integer(number)}",
+            f"{subject} <{NAMESPACE}number> {integer(number)}",
             f"{subject} <{NAMESPACE}color> <{NAMESPACE}{thing.color}>",
             f"{subject} <{NAMESPACE}material> <{NAMESPACE}{thing.material}>",
             f"{subject} <{NAMESPACE}shape> <{NAMESPACE}{thing.shape}>",
@@ -260,7 +260,7 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
     for serial, (frame, kind, participants) in enumerate(ordered):
         subject = f"<{scene}:event:{serial}>"
         lines.append((frame, Op.INSERT, f"{subject} {_TYPE} <{NAMESPACE}{kind}>"))
-        lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}frame> {_integer(frame)}"))
+        lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}frame> {integer(frame)}"))
         for number in participants:
             object_ = f"<{scene}:object:{number}>"
             lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}participant> {object_}"))
@@ -268,7 +268,3 @@ def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occur
     # These texts have only IRIs, and literals of checked numbers and names: they need no parser.
     log.extend_spelled(sorted(lines, key=itemgetter(0)))
     return log
-
-
-def _integer(value: int) -> str:
-    return f'"{value}"^^<{_XSD}integer>'

@@ -12,12 +12,13 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Spelled
 from substrate.base.errors import LogError
+from substrate.base.ntriples import integer
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Retract
@@ -27,7 +28,7 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import DRAWS, VOTERS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
-from substrate.domains.clevrer.scene import Scene, SceneEvent, lacking
+from substrate.domains.clevrer.scene import Forks, Scene, SceneEvent, lacking
 from substrate.log.event_log import EventLog, Op
 
 Engine = Literal["calibrated", "bullet"]
@@ -91,7 +92,7 @@ class MotionEmitter:
             tick = event.frame or 0
             facts = [
                 (_TYPE, _COLLISION),
-                (_FRAME, f'"{tick}"^^<http://www.w3.org/2001/XMLSchema#integer>'),
+                (_FRAME, integer(tick)),
                 (_SIMULATED, _TRUE),
                 *((_PARTICIPANT, names[number]) for number in sorted(event.objects)),
             ]
@@ -105,9 +106,27 @@ class MotionEmitter:
         return (delta for delta in sorted(deltas, key=itemgetter(0)) if delta[0] <= end)
 
 
+class _Change(NamedTuple):
+    """What makes a fork differ from its scene: an object less, or else only frames after the video."""
+
+    removed: int | None
+    horizon: int
+    engine: Engine
+
+
+class _Branch(Scene):
+    """A fork whose events and simulated objects are known from its course, before its log is made."""
+
+    def __init__(
+        self, make: Callable[[], EventLog], events: tuple[SceneEvent, ...], simulated: frozenset[int]
+    ) -> None:
+        super().__init__(make)
+        self.events, self.simulated = events, simulated
+
+
 def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
     """The fork that continues for ``horizon`` frames after the video."""
-    return _branch(scene, ("future", 0, horizon, engine), scene.end + 1, None)
+    return _branch(scene, _Change(None, horizon, engine))
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
@@ -116,62 +135,62 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: 
     Args:
         horizon: frames by which the fork continues after the video, with every object simulated.
     """
-    return _branch(scene, ("without", removed, horizon, engine), 1, removed)
+    return _branch(scene, _Change(removed, horizon, engine))
 
 
 def ensemble(scene: Scene) -> list[Scene]:
     """The same scene under each draw of poses, masses and law, each with its own forks; made once."""
-    if not scene.draws:
-        scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
-    return scene.draws
+    if not scene.forks.draws:
+        scene.forks.draws = [_drawn(scene, number) for number in range(DRAWS)]
+    return scene.forks.draws
 
 
 def voters(scene: Scene, engine: Engine) -> list[Scene]:
     """The scenes whose forks vote on an event: draws of the position errors if a tracker gave the positions,
     else the scene alone.
     """
-    drawn = scene.tracked and scene.draw is None and engine == "calibrated"
+    drawn = scene.tracked and scene.forks.draw is None and engine == "calibrated"
     return ensemble(scene)[:VOTERS] if drawn else [scene]
 
 
 def _drawn(scene: Scene, number: int) -> Scene:
     drawn = copy(scene)
-    drawn.branches = {}
-    drawn.draw = Draw(number, scene.tracked)
+    drawn.forks = Forks(Draw(number, scene.tracked), observed_masses(scene))
     return drawn
 
 
-def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: int | None) -> Scene:
-    """A scene's branch, made once.
+def _branch(scene: Scene, change: _Change) -> Scene:
+    """A scene's fork, made once.
 
     Its events come from its course. Its log is a fork of the scene's log with the same course, made when
     read.
     """
-    if name in scene.branches:
-        return scene.branches[name]
+    if change in scene.forks.branches:
+        return scene.forks.branches[change]
     if not scene.poses:
         raise lacking("asks for a simulation, which a compact event file has no motion for")
-    *_, horizon, engine = name
-    end, gone = scene.end + horizon, set() if removed is None else {removed}
+    removed, horizon, engine = change
+    at, gone = (scene.end + 1, set[int]()) if removed is None else (1, {removed})
+    end = scene.end + horizon
 
     def make() -> EventLog:
-        change = None
+        retraction = None
         if removed is not None:
             thing = ox.NamedNode(_names(scene)[removed][1:-1])
-            change = Retract((thing, RDF_TYPE, ox.NamedNode(_OBJECT[1:-1])))
-        return fork(scene.log, at, change, MotionEmitter(end, engine, scene))
+            retraction = Retract((thing, RDF_TYPE, ox.NamedNode(_OBJECT[1:-1])))
+        return fork(scene.log, at, retraction, MotionEmitter(end, engine, scene))
 
-    branch = Scene(make)
-    if not scene.simulated:  # in a fork of a fork, earlier courses also simulate objects
+    if scene.simulated:  # in a fork of a fork, earlier courses also simulate objects
+        branch = Scene(make)
+    else:
         course = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
         start = _start(scene, at, gone)
         standing = [event for event in scene.events if _still_happens(event, start, gone, course)]
-        branch.events = tuple(sorted((*standing, *contacts), key=lambda event: event.frame or 0))
-        branch.simulated = frozenset(
-            number for number, tick in _departures(at, gone, course).items() if tick <= end
-        )
-    scene.branches[name] = branch  # only when complete: another thread may look it up
+        events = sorted((*standing, *contacts), key=lambda event: event.frame or 0)
+        departures = _departures(at, gone, course).items()
+        branch = _Branch(make, tuple(events), frozenset(n for n, tick in departures if tick <= end))
+    scene.forks.branches[change] = branch  # only when complete: another thread may look it up
     return branch
 
 
@@ -240,23 +259,23 @@ def observed_collisions(scene: Scene) -> list[Contact]:
 
 def observed_masses(scene: Scene) -> Mapping[int, float]:
     """The masses from the observed collisions with both bodies in view."""
-    if scene.observed_masses is None:
+    if scene.forks.masses is None:
         bodies = recorded_bodies(scene, {})
-        scene.observed_masses = relative_masses(
+        scene.forks.masses = relative_masses(
             scene.objects,
             observed_collisions(scene),
             lambda number, frame: bodies.get(frame, {}).get(number),
             scene.end,
         )
-    return scene.observed_masses
+    return scene.forks.masses
 
 
 def _course(scene: Scene, at: int, end: int, gone: Set[int], engine: Engine) -> Course:
     """The course of a branch at ``at`` to ``end``; after the video every recorded body departs."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     collisions = observed_collisions(scene)
-    if scene.draw:
-        bodies = scene.draw.bodies(bodies, {name for _, *pair in collisions for name in pair})
+    if scene.forks.draw:
+        bodies = scene.forks.draw.bodies(bodies, {name for _, *pair in collisions for name in pair})
     departing = {number for poses in bodies.values() for number in poses} if at > scene.end else ()
     return course(
         bodies,
@@ -266,7 +285,7 @@ def _course(scene: Scene, at: int, end: int, gone: Set[int], engine: Engine) -> 
         departing,
         last=scene.end,
         without=gone,
-        advance=_advance(engine, scene.draw),
+        advance=_advance(engine, scene.forks.draw),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from substrate.base.errors import ProgramError
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer._chances import REMOVALS, Chances, lacking_positions
+from substrate.domains.clevrer._chances import Chances, lacking_positions
 from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
@@ -18,7 +17,7 @@ from substrate.domains.clevrer.format import RECORDED_AFTER, Question
 from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, ProgramStep, World, run, unseen
+from substrate.domains.clevrer.program import OPCODES, REMOVALS, ProgramStep, World, run, unseen
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.log.event_log import EventLog
 
@@ -32,83 +31,75 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
     The explanation also has the log of each simulated fork, named by its imagined change.
     """
-    world = World.of(Scene.of(log), parameters)
-    reading = reading_of(world.scene, scene_iri(scene_index))
-    logs = {OWN: log}
-
-    def explained(step: ProgramStep) -> ExplainedStep:
-        evidence = list(_observed(step, reading))
-        branch = _branch(step, world)
-        if branch:
-            name, fork = branch
-            logs[name] = fork
-            evidence += [Evidence(position, name) for position in _forked(fork)]
-        return reading.step(step, OPCODES.get(step.token), evidence)
-
-    return explanation(
-        question,
-        lambda program, trace: run(program, world, trace),
-        explained,
-        logs,
-        {NAMESPACE: ":", f"{scene_iri(scene_index)}:": ""},
-        lambda steps: ground_of(steps, world),
-        Chances(world, ground_of).of,
-        lambda steps: _rule(steps, world),
-        reading.words,
-    )
+    return Explainer(log, World.of(Scene.of(log), parameters), scene_iri(scene_index)).explain(question)
 
 
-def explanation(
-    question: Asked,
-    execute: Callable[[list[str], Callable[[ProgramStep], None]], str],
-    explained: Callable[[ProgramStep], ExplainedStep],
-    logs: Mapping[str, EventLog],
-    names: Mapping[str, str],
-    ground: Callable[[list[ProgramStep]], str] = lambda steps: "",
-    chance: Callable[[list[str], str], float | None] = lambda program, answer: None,
-    rule: Callable[[list[ProgramStep]], str] = lambda steps: "",
-    called: Mapping[str, str] = MappingProxyType({}),
-) -> Explanation:
-    """Explain a question: one part for each program that it runs.
+class Explainer:
+    """Explains the questions about a scene. A language that extends CLEVRER's overrides steps and grounds.
 
-    Args:
-        execute: runs a program, calling its second argument with every step.
-        explained: explains a step.
-        logs: the logs that the evidence points into, by name; ``explained`` may add some.
+    Attributes:
+        world: the scene and the parameters.
+        reading: the scene's log, as queries read it.
+        logs: the logs that the evidence points into, by name; a simulated fork is added when a step needs it.
         names: short names for IRIs.
-        ground: gives the ground of the answer that the steps lead to.
-        chance: gives the probability of a program's answer, if known.
-        rule: gives the rule by which the steps decide the answer.
-        called: words for objects and events, by IRI.
     """
 
-    def part(program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
+    def __init__(self, log: EventLog, world: World, iri: str) -> None:
+        self.world, self.reading = world, reading_of(world.scene, iri)
+        self.logs, self.names = {OWN: log}, {NAMESPACE: ":", f"{iri}:": ""}
+
+    def run(self, program: list[str], trace: Callable[[ProgramStep], None]) -> str:
+        """The answer of a program; ``trace`` is called with every step."""
+        return run(program, self.world, trace)
+
+    def explained(self, step: ProgramStep) -> ExplainedStep:
+        """A step with its evidence."""
+        evidence = list(_observed(step, self.reading))
+        if branch := _branch(step, self.world):
+            name, self.logs[name] = branch
+            evidence += [Evidence(position, name) for position in _forked(self.logs[name])]
+        return self.reading.step(step, OPCODES.get(step.token), evidence)
+
+    def ground(self, steps: list[ProgramStep]) -> str:
+        """The ground of the answer that the steps lead to; empty if it is not known."""
+        return ground_of(steps, self.world)
+
+    def probability(self, program: list[str], answer: str) -> float | None:
+        """The probability of a program's answer, if known."""
+        return Chances(self.world, ground_of).of(program, answer)
+
+    def rule(self, steps: list[ProgramStep]) -> str:
+        """The rule by which the steps decide the answer."""
+        return _rule(steps, self.world)
+
+    def explain(self, question: Asked) -> Explanation:
+        """Explain a question: one part for each program that it runs."""
+        words, choices = self.reading.words, in_order(question.choices or ())
+        if not choices:
+            whole, _ = self._part(question.program, "", "")
+            return Explanation(question.question, whole.answer, (whole,), self.logs, self.names, words)
+        parts: list[ExplainedPart] = []
+        outcomes: list[str | ProgramError] = []
+        for choice in choices:
+            program = choice_program(question.program, choice)
+            part, outcome = self._part(program, f"choice {choice.choice_id}", choice.choice)
+            parts.append(part)
+            outcomes.append(outcome)
+        fields = judged_choices(choices, outcomes)
+        answer = fields["predicted"] if fields["error"] is msgspec.UNSET else f"{ERROR}{fields['error']}"
+        return Explanation(question.question, answer, tuple(parts), self.logs, self.names, words)
+
+    def _part(self, program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
         steps: list[ProgramStep] = []
-        answer_ground, probability = "", None
+        ground, probability = "", None
         try:
-            outcome: str | ProgramError = execute(program, steps.append)
-            answer_ground, probability = ground(steps), chance(program, outcome)
+            outcome: str | ProgramError = self.run(program, steps.append)
+            ground, probability = self.ground(steps), self.probability(program, outcome)
         except ProgramError as error:
             outcome = error
         answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
-        in_words = tuple(map(explained, steps))
-        return ExplainedPart(title, in_words, answer, answer_ground, text, probability, rule(steps)), outcome
-
-    if not question.choices:
-        whole, _ = part(question.program, "", "")
-        return Explanation(question.question, whole.answer, (whole,), logs, names, called)
-    choices = in_order(question.choices)
-    parts: list[ExplainedPart] = []
-    outcomes: list[str | ProgramError] = []
-    for choice in choices:
-        made, outcome = part(
-            choice_program(question.program, choice), f"choice {choice.choice_id}", choice.choice
-        )
-        parts.append(made)
-        outcomes.append(outcome)
-    fields = judged_choices(choices, outcomes)
-    answer = fields["predicted"] if fields["error"] is msgspec.UNSET else f"{ERROR}{fields['error']}"
-    return Explanation(question.question, answer, tuple(parts), logs, names, called)
+        explained = tuple(map(self.explained, steps))
+        return ExplainedPart(title, explained, answer, ground, text, probability, self.rule(steps)), outcome
 
 
 _FRAMES = {

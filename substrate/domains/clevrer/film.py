@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from substrate.base.inputs import Source, Whole, decode
+from substrate.domains.clevrer.checks import check_annotation
 from substrate.domains.clevrer.format import (
     Annotation,
     Collision,
@@ -15,7 +16,6 @@ from substrate.domains.clevrer.format import (
     ObjectProperty,
     Posed,
     Vector,
-    check_annotation,
     count_keys,
 )
 

@@ -8,10 +8,8 @@ frame is :data:`SECONDS_PER_FRAME` of motion.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -20,9 +18,12 @@ from msgspec.structs import force_setattr, replace
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Measure, Source, Whole, decode
-from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
+from substrate.domains.clevrer import checks
+from substrate.domains.clevrer.checks import Sampled as Sampled
+from substrate.domains.clevrer.checks import check_events as check_events
+from substrate.domains.clevrer.checks import tracks as tracks
 from substrate.domains.clevrer.grammar import Grammar
 from substrate.domains.clevrer.questions import COLORS as COLORS
 from substrate.domains.clevrer.questions import GRAMMAR
@@ -46,8 +47,6 @@ Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
 Vector = tuple[Measure, Measure, Measure]
 Posed = tuple[int, float, float, float, float, float, float]
 """An object on the ground: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
-Sampled = tuple[Whole, Measure, Measure]
-"""A frame and a position in it (units)."""
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
@@ -209,7 +208,6 @@ def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
 
 _annotations = msgspec.json.Decoder(Annotation)
 _scene_events = msgspec.json.Decoder(SceneEvents)
-_NUMBER = attrgetter("object_id")
 
 
 def annotation_names(where: Path) -> dict[int, str]:
@@ -226,29 +224,8 @@ def decode_annotation(source: Source) -> Annotation:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
     annotation = decode(_annotations, source[1], source[0], keys=count_keys)
-    check_annotation(source[0], annotation)
+    checks.check_annotation(source[0], annotation)
     return annotation
-
-
-def check_annotation(name: str, annotation: Any) -> Mapping[int, Sequence[Any]]:
-    """Refuse an annotation that contradicts itself; give its objects' motion as :func:`tracks` does."""
-    numbers = [o.object_id for o in annotation.object_property]
-    declared = _declared(name, "$.object_property", numbers)
-    frames, motion = annotation.motion_trajectory, _in_order(annotation)
-    if not frames:
-        where, hint = (name, "$.motion_trajectory"), "An annotation has 128 frames"
-        raise FormatError("no frames", where=where, hint=hint)
-    for index, frame in enumerate(frames):
-        if frame.frame_id != index:
-            what, hint = f"frame_id is {frame.frame_id}, expected {index}", "Frames run from 0 without a gap"
-            raise FormatError(what, where=(name, f"$.motion_trajectory[{index}].frame_id"), hint=hint)
-        if motion is None and sorted(state.object_id for state in frame.objects) != sorted(numbers):
-            hint = "List every object of object_property in every frame"
-            where = (name, f"$.motion_trajectory[{index}].objects")
-            raise FormatError("does not list each declared object once", where=where, hint=hint)
-    collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
-    check_events(name, "$.collision", collisions, declared, len(frames))
-    return tracks(annotation) if motion is None else motion
 
 
 def count_keys(annotation: Any) -> int:
@@ -263,36 +240,13 @@ def count_keys(annotation: Any) -> int:
     )
 
 
-def tracks(annotation: Any) -> Mapping[int, Sequence[Any]]:
-    """Give each object's motion states by frame, keyed by object number."""
-    if (motion := _in_order(annotation)) is not None:
-        return motion
-    numbers = [o.object_id for o in annotation.object_property]
-    states = [
-        sorted(frame.objects, key=lambda state: numbers.index(state.object_id))
-        for frame in annotation.motion_trajectory
-    ]
-    return dict(zip(numbers, zip(*states, strict=True), strict=True))
-
-
-def _in_order(annotation: Any) -> Mapping[int, Sequence[Any]] | None:
-    """Each object's states if every frame lists the objects as they are declared, as official files do."""
-    numbers = [o.object_id for o in annotation.object_property]
-    states = zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True)
-    try:
-        motion = dict(zip(numbers, states, strict=True))
-    except ValueError:  # frames list unequal numbers of objects
-        return None
-    return motion if all({n} == set(map(_NUMBER, track)) for n, track in motion.items()) else None
-
-
 def decode_scene_events(source: Source) -> SceneEvents:
     """Decode and check a line of a compact event file; raises the errors of :func:`decode_annotation`.
 
     Events may lie past ``n_frames``: two real records declare fewer frames than their events need.
     """
     scene = decode(_scene_events, source[1], source[0])
-    declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
+    declared = checks.declared_numbers(source[0], "$.objects", [o.id for o in scene.objects])
     if scene.n_frames < 1:
         where, hint = (source[0], "$.n_frames"), "A scene has at least one frame"
         raise FormatError(f"n_frames is {scene.n_frames}", where=where, hint=hint)
@@ -300,56 +254,13 @@ def decode_scene_events(source: Source) -> SceneEvents:
     check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
     check_events(source[0], "$.collisions", collisions, declared, math.inf)
-    check_trajectory(source[0], sorted(declared), scene.trajectory or {})
+    checks.check_trajectory(source[0], sorted(declared), scene.trajectory or {})
     return scene
-
-
-def check_trajectory(name: str, ids: Sequence[int], trajectory: Mapping[int, Sequence[Sampled]]) -> None:
-    """Refuse positions of undeclared objects, and those whose frames do not ascend."""
-    declared = _declared(name, "$.objects", list(ids))
-    for number, points in sorted(trajectory.items()):
-        where = (name, f"$.trajectory.{number}")
-        if number not in declared:
-            what = f"belongs to none of the objects {sorted(declared)}"
-            raise FormatError(what, where=where, hint="Declare every object once")
-        if any(before[0] >= after[0] for before, after in pairwise(points)):
-            what, hint = "frames do not ascend", "Sort the points by frame, one per frame"
-            raise FormatError(what, where=where, hint=hint)
 
 
 def in_out_objects(event: InOut) -> tuple[int, ...]:
     """The object of an in/out event as a tuple, from either notation."""
     return tuple(event.object) if isinstance(event.object, list) else (event.object,)
-
-
-def _declared(name: str, path: str, ids: list[int]) -> set[int]:
-    if len(ids) != len(set(ids)):
-        raise FormatError("an object id occurs twice", where=(name, path), hint="Number every object once")
-    if any(i < 0 for i in ids):
-        raise FormatError("an object id is negative", where=(name, path), hint="Number objects from 0")
-    return set(ids)
-
-
-def check_events(
-    name: str, path: str, events: Sequence[tuple[str, Sequence[int], int]], declared: set[int], frames: float
-) -> None:
-    """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice.
-
-    An entry or exit has a kind and one participant; a collision has an empty kind and two participants.
-    """
-    first: dict[tuple[str, frozenset[int], int], int] = {}
-    for index, (kind, objects, frame) in enumerate(events):
-        where, participants, size = (name, f"{path}[{index}]"), frozenset(objects), 1 if kind else 2
-        if len(participants) != size or len(objects) != size or not declared.issuperset(participants):
-            hint = f"Name {size} of the declared objects {sorted(declared)}"
-            raise FormatError(f"objects are {list(objects)}", where=where, hint=hint)
-        if not 0 <= frame < frames:
-            hint = "Frames run from 0 to the video's last"
-            raise FormatError(f"frame is {frame}", where=where, hint=hint)
-        # An event that a file lists twice, perhaps with its objects swapped, would count as two.
-        if (earlier := first.setdefault((kind, participants, frame), index)) != index:
-            what = f"is the same event as {path}[{earlier}]"
-            raise FormatError(what, where=where, hint="List each event once")
 
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
@@ -389,7 +300,7 @@ def read_questions(path: Path) -> Records[int, SceneQuestions]:
             multiple-choice question has no choices, or there is no question at all.
     """
     hint = "Only multiple-choice questions have choices"
-    return read_by_scene(path, SceneQuestions, partial(check_questions, own=_misfit, hint=hint))
+    return read_by_scene(path, SceneQuestions, partial(checks.check_questions, own=_misfit, hint=hint))
 
 
 class _Numbered(Protocol):
@@ -430,32 +341,6 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
     if not index:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
     return Records(str(path), index, lambda _, __, raw: decoder.decode(raw))
-
-
-def check_questions(name: str, record: Any, own: Callable[[Any], str], hint: str) -> None:
-    """Refuse a scene's questions if a number occurs twice or a program is too long.
-
-    Args:
-        own: gives a further fault of a question; empty if there is none.
-        hint: the advice for that fault.
-    """
-    seen: set[int] = set()
-    for index, question in enumerate(record.questions):
-        fault = partial(FormatError, where=(name, f"scene {record.scene_index}", f"$.questions[{index}]"))
-        choices = question.choices or ()
-        if question.question_id in seen:
-            what = f"question {question.question_id} occurs twice"
-            raise fault(what, hint="Number a scene's questions once")
-        if max(map(len, (question.program, *(c.program for c in choices)))) > LIMITS.steps:
-            what = f"its program has more than {LIMITS.steps} steps"
-            raise fault(what, hint="If it is meant to, raise steps in SUBSTRATE_LIMITS")
-        seen.add(question.question_id)
-        if what := own(question):
-            raise fault(what, hint=hint)
-        numbers = [choice.choice_id for choice in choices]
-        for number in numbers:
-            if numbers.count(number) > 1:
-                raise fault(f"choice {number} occurs twice", hint="Number a question's choices once")
 
 
 def _misfit(question: Question) -> str:

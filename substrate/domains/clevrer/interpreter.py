@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
-from substrate.domains.rows import ChoiceRow, Row
+from substrate.domains.rows import ChoiceRow, Row, SameAnswer, graded
 from substrate.log.event_log import EventLog
 
 _LABELS = {"yes": "correct", "no": "wrong"}
@@ -46,7 +46,7 @@ class Language(NamedTuple):
 
     run: Callable[[Sequence[str], World], str]
     run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]
-    same: Callable[[str, str], bool]
+    same: SameAnswer
 
 
 LANGUAGE = Language(run, run_choices, str.__eq__)
@@ -99,16 +99,19 @@ def rows(
         common: the fields that all rows of the scene share.
     """
     for question in sorted(questions, key=lambda q: q.question_id):
+        place = {"subset": subset(question), "question": question.question_id, **common}
         if question.choices:
             choices = in_order(question.choices)
-            answer = judged_choices(
-                choices, language.run_choices(question.program, [c.program for c in choices], world)
+            programs = [choice.program for choice in choices]
+            yield Row(
+                **place, **judged_choices(choices, language.run_choices(question.program, programs, world))
             )
-        else:
-            answer = judged(
-                lambda program=question.program: language.run(program, world), question.answer, language.same
-            )
-        yield Row(subset=subset(question), question=question.question_id, **common, **answer)
+            continue
+        try:
+            predicted, error = language.run(question.program, world), None
+        except ProgramError as reason:
+            predicted, error = "error", str(reason)
+        yield graded(predicted, question.answer, error, same=language.same, **place)
 
 
 def in_order(choices: Iterable[Choice]) -> list[Choice]:
@@ -116,29 +119,17 @@ def in_order(choices: Iterable[Choice]) -> list[Choice]:
     return sorted(choices, key=lambda choice: choice.choice_id)
 
 
-def judged(
-    answer: Callable[[], str], expected: str | None, same: Callable[[str, str], bool]
-) -> dict[str, Any]:
-    """The fields of an open question's row.
+class JudgedChoices(TypedDict):
+    """The fields of a multiple-choice question's row that its choices decide."""
 
-    Args:
-        answer: gives the answer, or raises a :class:`ProgramError`.
-        expected: the gold; read only after the answer is computed.
-        same: whether two answers are the same.
-    """
-    try:
-        predicted, error = answer(), msgspec.UNSET
-    except ProgramError as reason:
-        predicted, error = "error", str(reason)
-    return {
-        "predicted": predicted,
-        "expected": expected,
-        "correct": None if expected is None else same(predicted, expected),
-        "error": error,
-    }
+    predicted: str
+    expected: str | None
+    correct: bool | None
+    choices: list[ChoiceRow]
+    error: str | msgspec.UnsetType
 
 
-def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
+def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramError]) -> JudgedChoices:
     """The fields of a multiple-choice question's row: right only if all of its choices are right.
 
     Args:
@@ -154,11 +145,11 @@ def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramEr
             reason = outcome if isinstance(outcome, ProgramError) else f"answers {outcome}, not yes or no"
             errors.append(f"choice {choice.choice_id}: {reason}")
     gold = [row.expected for row in rows if row.expected is not None]
-    graded = len(gold) == len(rows)
+    has_gold = len(gold) == len(rows)
     return {
         "predicted": "error" if errors else ",".join(row.predicted for row in rows),
-        "expected": ",".join(gold) if graded else None,
-        "correct": all(row.predicted == row.expected for row in rows) if graded else None,
+        "expected": ",".join(gold) if has_gold else None,
+        "correct": all(row.predicted == row.expected for row in rows) if has_gold else None,
         "choices": rows,
         "error": errors[0] if errors else msgspec.UNSET,
     }

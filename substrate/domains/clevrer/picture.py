@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from substrate.cause.explanation import ExplainedStep, Explanation
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
+from substrate.domains.clevrer.program import OPCODES, REMOVALS
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 
@@ -26,14 +27,8 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     states = _states(scene, steps, explanation, removed)
 
     def mark(event: SceneEvent, place: float, state: str) -> Mark:
-        return Mark(
-            x(place),
-            event.frame,
-            event.kind,
-            tuple(sorted(rows[number] for number in event.objects)),
-            state,
-            _title(scene, event),
-        )
+        joined = tuple(sorted(rows[number] for number in event.objects))
+        return Mark(x(place), event.frame, event.kind, joined, state, _title(scene, event))
 
     marks = [
         mark(event, event.frame or 0, states.get(event.iri, "")) for event in scene.events if event.objects
@@ -43,23 +38,19 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
         mark(event, scene.end * (1.06 + 0.06 * number / len(ahead)), "predicted")
         for number, event in enumerate(ahead)
     ]
-    lanes = [
-        Lane(_name(scene, number), _spans(scene, number, x), number == removed) for number in scene.objects
-    ]
-    return Timeline(
-        lanes,
-        marks,
-        # A label every 25 frames, and one at the end that no other overlaps.
-        [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)],
-        "frame",
-        x(scene.end),
-    )
+    lanes = [Lane(_name(scene, n), _spans(scene, n, x), n == removed) for n in scene.objects]
+    # A label every 25 frames, and one at the end that no other overlaps.
+    axis = [(x(tick), tick) for tick in (*range(0, scene.end - 12, 25), scene.end)]
+    return Timeline(lanes, marks, axis, "frame", x(scene.end))
 
 
 def _removed(steps: Sequence[ExplainedStep]) -> int | None:
-    """The object that a question removes, the last input of the removing step."""
-    removing = (step for step in steps if step.name in ("get_counterfact", "filter_counterfact"))
-    return next((int(step.took[1]) for step in removing if len(step.took) == 2), None)
+    """The object that a question removes, the last input of the removing step.
+
+    ComPhy's opcodes of the same names take one input more, a changed property: they remove nothing.
+    """
+    removing = (step for step in steps if step.name in REMOVALS)
+    return next((int(s.took[-1]) for s in removing if len(s.took) == len(OPCODES[s.name].takes)), None)
 
 
 def _predicted(

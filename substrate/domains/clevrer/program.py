@@ -321,6 +321,9 @@ OPCODES |= {
     "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, _counterfactual, "events"),
 }
 
+REMOVALS = tuple(name for name, opcode in OPCODES.items() if opcode.run is _counterfactual)
+"""The opcodes that imagine a world without an object, their last operand."""
+
 WORDS: dict[str, Kind] = {
     **dict.fromkeys(COLORS, _K.COLOR),
     **dict.fromkeys(MATERIALS, _K.MATERIAL),

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, count, product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -81,6 +82,20 @@ class Pose(NamedTuple):
     spin: float
 
 
+@dataclass
+class Forks:
+    """What :mod:`substrate.domains.clevrer.emitter` has simulated of a scene, kept as long as the scene."""
+
+    draw: Draw | None = None
+    """The poses, masses and law that the forks take; by default the recorded ones."""
+    masses: Mapping[int, float] | None = None
+    """The relative masses that the observed collisions show; ``None`` until they are asked for."""
+    branches: dict[Hashable, Scene] = field(default_factory=dict)
+    """The forks made so far, by what makes them differ from the scene."""
+    draws: list[Scene] = field(default_factory=list)
+    """The same scene under each draw of an ensemble; empty until they are asked for."""
+
+
 class Scene:
     """A scene's log, opened for questions.
 
@@ -94,16 +109,7 @@ class Scene:
         self._given = log
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
-        self.observed_masses: Mapping[int, float] | None = None
-        """The relative masses that the observed collisions show; ``None`` until they are asked for."""
-        self.branches: dict[tuple[str, int, int, str], Scene] = {}
-        """Simulated forks made so far. The key is ``"without"`` and an object, or ``"future"`` and 0; then
-        the number of frames after the video; then the engine.
-        """
-        self.draws: list[Scene] = []
-        """The same scene under each draw of an ensemble; empty until they are asked for."""
-        self.draw: Draw | None = None
-        """The poses, masses and law that simulated forks take; by default the recorded ones."""
+        self.forks = Forks()
 
     @classmethod
     def of(cls, log: EventLog) -> Self:

@@ -8,10 +8,9 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, decode
+from substrate.domains.clevrer.checks import Sampled, check_trajectory
 from substrate.domains.clevrer.format import (
     CompactObject,
-    Sampled,
-    check_trajectory,
     decode_scene_events,
     event_sources,
     index_scene_events,

@@ -41,8 +41,8 @@ def target_log(target: Target, hidden: Iterable[Spelled] = ()) -> EventLog:
     """
     scene = target_iri(target.scene)
     lines = [
-        Spelled(tick, Op(line[0]), line[2:-2].replace("<urn:clevrer:", "<urn:comphy:"))
-        for tick, at_tick in annotation_log(target.annotation).lines()
+        Spelled(tick, Op(line[0]), line[2:-2])
+        for tick, at_tick in annotation_log(target.annotation, scene).lines()
         for line in at_tick
     ]
     for number, track in tracks(target.annotation).items():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 from substrate.base.vocabulary import RDF_TYPE
-from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
+from substrate.cause.explanation import Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
-from substrate.domains.clevrer.evidence import Reading, observed, reading_of, removal
-from substrate.domains.clevrer.explain import explanation, rule_of
+from substrate.domains.clevrer.evidence import Reading, observed, removal
+from substrate.domains.clevrer.explain import Explainer, rule_of
 from substrate.domains.clevrer.kinds import Kind
-from substrate.domains.clevrer.program import ProgramStep
+from substrate.domains.clevrer.program import REMOVALS, ProgramStep, World
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
@@ -21,7 +24,6 @@ _CITED = (RDF_TYPE.value, *(NAMESPACE + name for name in ("first", "second", "vi
 _MEASURED = {"mass": f"{NAMESPACE}ratio", "charge": f"{NAMESPACE}strength"}
 """A reference video's measurement, by the hidden property that it shows."""
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
-_COUNTERFACTS = ("counterfact_events", "filter_counterfact", "get_counterfact")
 
 
 def explain(
@@ -38,38 +40,47 @@ def explain(
         scene_index: the target's number.
         simulator: the emitter of ``emitter: motion``.
     """
-    world = opened(log, parameters, simulator)
-    target = target_iri(scene_index)
-    reading = reading_of(world.scene, target)
-    return explanation(
-        question,
-        lambda program, trace: run(program, world, trace),
-        lambda step: _explained(step, reading),
-        {OWN: log},
-        {FILMED: ":", NAMESPACE: "c:", f"{target}:": ""},
-        rule=lambda steps: _rule(steps, parameters),
-        called=reading.words,
-    )
+    return _Explainer(log, opened(log, parameters, simulator), target_iri(scene_index)).explain(question)
+
+
+class _Explainer(Explainer):
+    """Explains by ComPhy's opcodes, and without grounds: no ensemble of simulations has charges."""
+
+    def __init__(self, log: EventLog, world: World, iri: str) -> None:
+        super().__init__(log, world, iri)
+        self.names[NAMESPACE] = "c:"
+
+    def run(self, program: list[str], trace: Callable[[ProgramStep], None]) -> str:
+        return run(program, self.world, trace)
+
+    def explained(self, step: ProgramStep) -> ExplainedStep:
+        opcode = OPCODES.get(step.token)
+        evidence = _evidence(step, self.reading) if opcode and opcode.query else ()
+        return self.reading.step(step, opcode, evidence)
+
+    def ground(self, steps: list[ProgramStep]) -> str:
+        return ""
+
+    def probability(self, program: list[str], answer: str) -> float | None:
+        return None
+
+    def rule(self, steps: list[ProgramStep]) -> str:
+        return _rule(steps, cast("Parameters", self.world.parameters))
 
 
 def _rule(steps: list[ProgramStep], parameters: Parameters) -> str:
     """The rule that decided; for a world that was not filmed, the rule that gives its collisions."""
-    if any(step.token in (*_COUNTERFACTS, "unseen_events") for step in steps):
+    if any(step.token in (*REMOVALS, "unseen_events") for step in steps):
         if parameters.emitter == "motion":
             return f"motion simulated with mass and charge, to a horizon of {parameters.horizon} frames"
         return "straight lines and the ancestors of what was filmed (emitter: kinematic)"
     return rule_of(steps, parameters)
 
 
-def _explained(step: ProgramStep, reading: Reading) -> ExplainedStep:
-    opcode = OPCODES.get(step.token)
-    return reading.step(step, opcode, _evidence(step, reading) if opcode and opcode.query else ())
-
-
 def _evidence(step: ProgramStep, reading: Reading) -> list[Evidence]:
     opcode = OPCODES[step.token]
     tick = reading.tick(step, opcode)
-    if step.token in _COUNTERFACTS:
+    if step.token in REMOVALS:  # these change an object here; none is removed
         return _changed(step, reading)
     if opcode.query in _MEASURED:
         return _hidden(opcode.query, _compared(step, reading), reading)

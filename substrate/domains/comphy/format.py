@@ -29,12 +29,12 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
 from substrate.base.numbered import by_numbers, sources_in
 from substrate.base.records import Records
+from substrate.domains.clevrer.checks import check_questions
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     Choice,
     ObjectProperty,
-    check_questions,
     decode_annotation,
     read_by_scene,
     with_programs,

@@ -7,11 +7,12 @@ the attributes that a class implies, and the part of the image where an object l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import quote
 
+from substrate.base.ntriples import integer
+from substrate.domains._facts import literal
 from substrate.domains.gqa.format import SceneGraph, SceneObject
 from substrate.domains.gqa.ontology import NAMESPACE, Ontology, default, local
 from substrate.log.event_log import EventLog
@@ -20,7 +21,6 @@ ANNOTATED, ENTAILED = 0, 1
 """The two ticks of a scene's log."""
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 
 
 def scene_iri(image_id: str) -> str:
@@ -61,7 +61,8 @@ def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None
 def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
     scene = f"<{scene_iri(image_id)}>"
     yield _is_a(scene, "Scene")
-    yield from (_integer(scene, "width", graph.width), _integer(scene, "height", graph.height))
+    for side in ("width", "height"):
+        yield _value(scene, side, integer(getattr(graph, side)))
     for family, value in (("location", graph.location), ("weather", graph.weather)):
         if value:
             yield _text(scene, f"family:{family}", value)
@@ -70,7 +71,7 @@ def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
         yield f"A {thing} <{NAMESPACE}partOf> {scene} ."
         yield _is_a(thing, "Object")
         yield _text(thing, "name", scene_object.name)
-        yield from (_integer(thing, side, getattr(scene_object, side)) for side in "xywh")
+        yield from (_value(thing, side, integer(getattr(scene_object, side))) for side in "xywh")
         yield from (_text(thing, "attribute", attribute) for attribute in scene_object.attributes)
         for relation in scene_object.relations:
             other = f"<{object_iri(image_id, relation.object)}>"
@@ -106,15 +107,9 @@ def _is_a(subject: str, kind: str) -> str:
     return f"A {subject} {_TYPE} <{NAMESPACE}{kind}> ."
 
 
-def _integer(subject: str, name: str, value: int) -> str:
-    return f'A {subject} <{NAMESPACE}{name}> "{value}"^^{_INTEGER} .'
-
-
 def _text(subject: str, name: str, text: str) -> str:
-    return f"A {subject} <{NAMESPACE}{name}> {_literal(text)} ."
+    return _value(subject, name, literal(text))
 
 
-@lru_cache(maxsize=1 << 14)
-def _literal(text: str) -> str:
-    # JSON's escapes are N-Triples' escapes, if characters beyond ASCII are not escaped.
-    return json.dumps(text, ensure_ascii=False)
+def _value(subject: str, name: str, value: str) -> str:
+    return f"A {subject} <{NAMESPACE}{name}> {value} ."

@@ -8,10 +8,12 @@ from substrate.base.errors import SubstrateError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains._facts import term_of
+from substrate.domains.gqa.arguments import Named, Related
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.interpreter import Judgement, Resolve, Result, Word, answer_of, run_step, text_of
+from substrate.domains.gqa.interpreter import answer_of, text_of
 from substrate.domains.gqa.ontology import NAMESPACE
-from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
+from substrate.domains.gqa.operations import Instruction, Judgement, Resolve, Result, Word, run_step
+from substrate.domains.gqa.program import compile_program
 from substrate.domains.gqa.scene import Look, Pattern, Scene
 
 _NAMES = {
@@ -86,7 +88,7 @@ def _explained(
         step.step.operation,
         gave,
         tuple(filter(None, took)),
-        evidence=tuple(map(Evidence, sorted({scene.positions[fact] for fact in facts}))),
+        evidence=tuple(map(Evidence, sorted(map(scene.position, set(facts))))),
         missed=missed,
         about=tuple((node[1:-1],) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )

@@ -33,7 +33,11 @@ VERBS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("same", "different"), (1, 2)),
     "common": (2,),
 }
-"""The allowed numbers of dependencies, by an operation's first word; other words name an attribute family."""
+"""The allowed numbers of dependencies, by an operation's first word; other words name an attribute family.
+
+A file is checked by this table as it is read, so that an error names the file's place. The kinds of a step's
+inputs are checked when a program is typed, by ``OPCODES`` of ``operations.py``.
+"""
 
 
 class Relation(msgspec.Struct, frozen=True, gc=False):
@@ -142,11 +146,8 @@ def _faults(graph: SceneGraph) -> Iterator[tuple[str, str, str]]:
         for index, relation in enumerate(thing.relations):
             if relation.object not in graph.objects:
                 what = f"no object {relation.object} in this scene"
-                yield (
-                    f"{path}.relations[{index}].object",
-                    what,
-                    "Name one of its objects, or drop the relation",
-                )
+                hint = "Name one of its objects, or drop the relation"
+                yield f"{path}.relations[{index}].object", what, hint
 
 
 def read_questions(path: Path) -> Records[str, Records[str, Question]]:

@@ -6,17 +6,17 @@ can list the triples it rests on and the patterns that found none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
 
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Fact, Facts, literal, text_of_term
+from substrate.domains.gqa.arguments import ANYTHING, SCENE, Named
 from substrate.domains.gqa.deltas import ENTAILED, object_iri, scene_iri, scene_log
 from substrate.domains.gqa.format import SceneGraph
 from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
-from substrate.domains.gqa.program import ANYTHING, SCENE, Named
-from substrate.log.event_log import EventLog, Op
+from substrate.log.event_log import EventLog
 
 Node = str
 """An IRI as in N-Triples."""
@@ -70,7 +70,6 @@ class Scene:
         self.digest = self.log.digest
         self.node: Node = f"<{scene_iri(image_id)}>"
         self.look: Look | None = None
-        self._positions: dict[Fact, int] = {}
         self._facts = Facts()
         self._facts.follow(log, 0, log.position(ENTAILED))
         self._prefix = len(self.node)  # an object's IRI has ":" where the scene's has ">"
@@ -96,17 +95,9 @@ class Scene:
 
     # Look-ups
 
-    @property
-    def positions(self) -> Mapping[Fact, int]:
-        """The position of the first delta that inserted each fact."""
-        if not self._positions:
-            positions: dict[Fact, int] = {}
-            for position, line in enumerate(line for _, lines in self.log.lines() for line in lines):
-                subject, predicate, value = line[2:-2].split(" ", 2)
-                if line[0] == Op.INSERT.value:
-                    positions.setdefault((subject, predicate, value), position)
-            self._positions.update(positions)  # copies share it
-        return self._positions
+    def position(self, fact: Fact) -> int:
+        """The position in the log of the delta that inserted a fact."""
+        return self._facts.position(fact)
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple holds in the state."""

@@ -20,7 +20,9 @@ from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
 HORIZON = 13
-"""The tick up to which the logs of invented worlds are unfolded; they end one tick earlier."""
+"""The tick up to which a TBox's own small world is unfolded; its last event is one tick earlier."""
+_FORGETTING = 6
+"""The tick at which the person who could pass on the news forgets it: after hearing it, before telling it."""
 
 
 class Happening(NamedTuple):
@@ -88,7 +90,7 @@ def village_twin() -> Experiment:
     tbox, john, party = village_tbox(), entity("john"), entity("party")
     act = new_intervention("retract_awareness", (john, party), term("knows"))
     words = f"do({type(act).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
-    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, act, words)
+    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), _FORGETTING, act, words)
 
 
 def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Experiment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from substrate.domains.clevrer.format import AFTER, BEFORE
 from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
@@ -58,19 +59,30 @@ def relative_masses(
 
 
 def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
-    """Collisions grouped if they share a body and are too close in time to separate."""
+    """Collisions grouped if they share a body and are too close in time to separate.
+
+    A collision may connect earlier groups. They are then one group, since the impulses of all its collisions
+    add up to one change of velocity of the shared bodies.
+
+    >>> _groups([(10, 0, 1), (10, 2, 3), (11, 1, 2), (20, 1, 2)])
+    [[(10, 0, 1), (10, 2, 3), (11, 1, 2)], [(20, 1, 2)]]
+    """
     groups: list[list[Contact]] = []
     for contact in sorted(contacts):
-        for group in groups:
-            if any(
-                contact[0] - other[0] <= BEFORE + AFTER and not set(other[1:]).isdisjoint(contact[1:])
-                for other in group
-            ):
-                group.append(contact)
-                break
-        else:
+        connected = [group for group in groups if any(_inseparable(contact, other) for other in group)]
+        if not connected:
             groups.append([contact])
+            continue
+        first, *others = connected
+        first += [*chain.from_iterable(others), contact]
+        groups = [group for group in groups if group not in others]
     return groups
+
+
+def _inseparable(contact: Contact, earlier: Contact) -> bool:
+    """Tell whether two collisions share a body and overlap in time."""
+    (frame, *bodies), (earlier_frame, *earlier_bodies) = contact, earlier
+    return frame - earlier_frame <= BEFORE + AFTER and not set(bodies).isdisjoint(earlier_bodies)
 
 
 def _velocity_changes(
