@@ -16,19 +16,16 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import msgspec
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.processes import KINDS, spent
+from benchmarks.projects import run_stage, scratch_project
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -38,31 +35,7 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.log_table import LOGS, LogEntry
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.storage import ROWS_AT_ONCE
-from substrate.base.files import replacing
 from substrate.domains.rows import encode
-
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def spent() -> dict[str, float]:
-    """Processor seconds so far: of this process, of the JVM, and of Python's workers, also of ended ones."""
-    seconds = {"driver": time.process_time(), "jvm": 0.0, "workers": 0.0}
-    for child in psutil.Process().children(recursive=True):
-        try:
-            times, kind = child.cpu_times(), "jvm" if child.name() == "java" else "workers"
-            seconds[kind] += times.user + times.system
-            if kind == "workers":  # the workers that ended, which the daemon waited for
-                seconds[kind] += times.children_user + times.children_system
-        except psutil.NoSuchProcess:
-            pass
-    return seconds
-
-
-def measured(work: Callable[[], object]) -> dict[str, float]:
-    """The processor seconds that some work takes, by kind of process."""
-    before = spent()
-    work()
-    return {kind: seconds - before[kind] for kind, seconds in spent().items()}
 
 
 def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
@@ -100,15 +73,7 @@ def spark(workspace: Workspace, benchmark: Interpreted) -> None:
     """Run the stages of logs and of answers."""
     shutil.rmtree(workspace.root / "storage", ignore_errors=True)
     for step in ("logs", "answers"):
-        run(workspace, f"{benchmark.name}/{step}")
-
-
-def run(workspace: Workspace, name: str) -> None:
-    """Run a stage."""
-    stage = STAGES[name]
-    with ExitStack() as stack:
-        paths = [workspace.path(out) for out in stage.outs]
-        stage.run(workspace, *(stack.enter_context(replacing(path)) for path in paths))
+        run_stage(workspace, STAGES[f"{benchmark.name}/{step}"])
 
 
 def main() -> None:
@@ -120,33 +85,27 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     given: Any = parser.parse_args()
     benchmark: Any = BENCHMARKS[given.benchmark]
-    with tempfile.TemporaryDirectory(prefix="substrate-beside-") as scratch:
-        project = Path(scratch)
-        for name in ("params.yaml", "workspace.yaml"):
-            shutil.copy(ROOT / name, project)
+    with scratch_project() as project:
         os.chdir(project)
         size = f"profiles.sample.{given.benchmark}.scenes={given.scenes}"
         workspace = open_workspace("sample", (size, *given.set))
-        start = measured(lambda: spark_session(workspace.settings.spark).range(1).count())
-        run(workspace, f"{given.benchmark}/dataset")
+        start = spent(lambda: spark_session(workspace.settings.spark).range(1).count())
+        run_stage(workspace, STAGES[f"{given.benchmark}/dataset"])
         rounds: dict[str, list[dict[str, float]]] = {"loop": [], "Spark": []}
         for number in range(1 + given.rounds):
-            rounds["loop"].append(
-                measured(lambda at=number: loop(workspace, benchmark, project / f"loop{at}"))
-            )
-            rounds["Spark"].append(measured(lambda: spark(workspace, benchmark)))
+            rounds["loop"].append(spent(lambda at=number: loop(workspace, benchmark, project / f"loop{at}")))
+            rounds["Spark"].append(spent(lambda: spark(workspace, benchmark)))
         mine, theirs = project / "loop0", workspace.artifacts / given.benchmark
         for loop_file, spark_file in (
             ("index.jsonl", "logs/index.jsonl"),
             ("answers.jsonl", "answers.jsonl"),
         ):
             assert (mine / loop_file).read_bytes() == (theirs / spark_file).read_bytes(), loop_file
-    heads = ("driver", "jvm", "workers")
-    sys.stdout.write(f"| {given.scenes:,} cases | CPU s | {' | '.join(heads)} | times the loop |\n")
-    sys.stdout.write(f"{'|---' * (3 + len(heads))}|\n")
+    sys.stdout.write(f"| {given.scenes:,} cases | CPU s | {' | '.join(KINDS)} | times the loop |\n")
+    sys.stdout.write(f"{'|---' * (3 + len(KINDS))}|\n")
     of_loop = median(sum(seconds.values()) for seconds in rounds["loop"])
     loop_median, spark_median = (
-        {kind: median(seconds[kind] for seconds in rounds[name][1:]) for kind in heads} for name in rounds
+        {kind: median(seconds[kind] for seconds in rounds[name][1:]) for kind in KINDS} for name in rounds
     )
     rows = {
         "a session's start": start,
@@ -155,7 +114,7 @@ def main() -> None:
         "Spark, warm": spark_median,
     }
     for name, seconds in rows.items():
-        parts = " | ".join(f"{seconds[kind]:.2f}" for kind in heads)
+        parts = " | ".join(f"{seconds[kind]:.2f}" for kind in KINDS)
         total = sum(seconds.values())
         sys.stdout.write(f"| {name} | {total:.2f} | {parts} | {total / of_loop:.2f} |\n")
     sys.stdout.flush()

@@ -13,8 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.speed.workloads import village_log
-from benchmarks.speed.worlds import QUERIES, Several, branch_tick
+from benchmarks.speed.branches import QUERIES, Several
+from benchmarks.speed.workloads import branch_tick, village_log
 from substrate import fork
 
 BRANCHES = (1, 100, 10_000)

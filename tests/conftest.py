@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable
+from enum import IntEnum
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ LONG_ROOMS = [ROOT / "tests" / room for room in ("benchmarks", "faults", "orches
 SHARED = {"unchanged_project", "unchanged_beyond"}
 """The fixtures of a project that is reproduced once for all workers."""
 
+
+class Turn(IntEnum):
+    """The order of test files; see :func:`pytest_collection_modifyitems`."""
+
+    MAKER, LONG, PIPELINE, SHARED_LONG, SHARED, OTHER = range(6)
+
+
 # Scratch files of the commands that tests start lie in memory, where there is enough of it.
 MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
@@ -49,29 +57,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     run the pipeline.
 
     For each of the two shared projects, a file that needs only this one comes before all, so that two workers
-    make them; the other files that need one come late. A test that needs the second project, or is in one of
-    `LONG_ROOMS`, is marked long.
+    make them; the other files that need one come late. A file comes as early as the first of its tests. A
+    test that needs the second project, or is in one of `LONG_ROOMS`, is marked long.
     """
-
+    turns, needs = dict[Path, Turn](), dict[Path, set[str]]()
     for item in items:
-        of_room = any(map(item.path.is_relative_to, LONG_ROOMS))
-        if of_room or "unchanged_beyond" in getattr(item, "fixturenames", ()):
+        fixtures = set[str](getattr(item, "fixturenames", ()))
+        if any(map(item.path.is_relative_to, LONG_ROOMS)) or "unchanged_beyond" in fixtures:
             item.add_marker("long")
+        long = item.get_closest_marker("long") is not None
+        turns[item.path] = min(_turn(fixtures, long), turns.get(item.path, Turn.OTHER))
+        needs.setdefault(item.path, set()).update(SHARED & fixtures)
+    for shared in SHARED:
+        if maker := next((path for path, names in needs.items() if names == {shared}), None):
+            turns[maker] = Turn.MAKER
+    items.sort(key=lambda item: turns[item.path])
 
-    def turn(item: pytest.Item) -> int:
-        names, long = getattr(item, "fixturenames", ()), item.get_closest_marker("long")
-        if SHARED & {*names}:
-            return 2 if long else 3
-        if long:
-            return 0
-        return 1 if "small_project" in names else 4
 
-    first, needs = dict[Path, int](), dict[Path, set[str]]()
-    for item in items:
-        first[item.path] = min(turn(item), first.get(item.path, 4))
-        needs.setdefault(item.path, set()).update(SHARED & {*getattr(item, "fixturenames", ())})
-    makers = [next((path for path, names in needs.items() if names == {shared}), None) for shared in SHARED]
-    items.sort(key=lambda item: -1 if item.path in makers else first[item.path])
+def _turn(fixtures: set[str], long: bool) -> Turn:
+    if SHARED & fixtures:
+        return Turn.SHARED_LONG if long else Turn.SHARED
+    return Turn.LONG if long else Turn.PIPELINE if "small_project" in fixtures else Turn.OTHER
 
 
 @pytest.fixture(scope="session")

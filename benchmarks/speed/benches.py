@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from benchmarks.speed.branches import WORLDS
 from benchmarks.speed.clevrer import CLEVRER
 from benchmarks.speed.cold import COLD
 from benchmarks.speed.core import CORE
@@ -12,7 +13,6 @@ from benchmarks.speed.memory import MEMORY
 from benchmarks.speed.plain import PLAIN
 from benchmarks.speed.sample import SAMPLE
 from benchmarks.speed.twin import TWIN
-from benchmarks.speed.worlds import WORLDS
 
 BENCHES: dict[str, Bench] = {**CORE, **COLD, **MEMORY, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
 """Benches by name."""
@@ -25,5 +25,5 @@ def run(names: Sequence[str], sizes: Sequence[int] = ()) -> Iterator[Figure]:
         names: the benches' names; without names, all except benches that run only by name.
         sizes: the sizes of the inputs; by default each bench's own.
     """
-    for name in names or [name for name, bench in BENCHES.items() if not bench.asked]:
+    for name in names or [name for name, bench in BENCHES.items() if not bench.takes_minutes]:
         yield from measure(name, BENCHES[name], sizes)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -14,7 +12,7 @@ import msgspec
 import pybullet as bullet
 
 from benchmarks.speed.executor import Executor
-from benchmarks.speed.measure import Bench, Pair
+from benchmarks.speed.measure import Bench, Pair, scratch_folder
 from research.domains.perception.format import decode_proposals
 from research.domains.perception.masks import sightings
 from research.domains.perception.perceive import examined, recorded
@@ -24,11 +22,7 @@ from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.film import decode_film
-from substrate.domains.clevrer.format import (
-    Question,
-    annotation_names,
-    read_questions,
-)
+from substrate.domains.clevrer.format import Question, annotation_names, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
@@ -57,8 +51,7 @@ class Case(NamedTuple):
 @cache
 def made(count: int) -> tuple[Case, ...]:
     """A number of generated scenes."""
-    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(count)))
         annotations = folder / "annotation.zip"
         names = annotation_names(annotations)

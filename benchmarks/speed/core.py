@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,12 +16,19 @@ import rdflib
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from benchmarks.speed.measure import Bench, Pair
-from benchmarks.speed.workloads import last_edges, meetings, quads, village_lines, village_log
+from benchmarks.speed.measure import Bench, Pair, scratch_folder
+from benchmarks.speed.workloads import (
+    IS_SOMEWHERE,
+    branch_tick,
+    last_edges,
+    meetings,
+    quads,
+    village_lines,
+    village_log,
+)
 from substrate import Assert, Delta, Event, EventLog, Op, Term, ancestors, fork
 
 _NEW = (ox.NamedNode("urn:bench:s"), ox.NamedNode("urn:bench:p"), ox.NamedNode("urn:bench:o"))
-_ASK = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
 _LARGE = (1_000, 10_000, 100_000, 1_000_000)
 _MIDDLE = (1_000, 10_000, 100_000)
 _EVENTS = (1_000, 5_000, 20_000)
@@ -30,15 +36,11 @@ _LAST = 40
 """The number of the log's last events whose ancestry is asked for, one by one."""
 
 
-def _branch_tick(log: EventLog) -> int:
-    return log[len(log) * 9 // 10].tick
-
-
 @contextmanager
 def forks(size: int) -> Iterator[Pair]:
     """A fork with an intervention beside a copy of the deltas after the branch tick, the least copy."""
     log = village_log(size)
-    at = _branch_tick(log)
+    at = branch_tick(log)
     stop = log.position(at - 1)
     fork(log, at)  # the parent's digest is computed once, before the clock starts
     columns = [list(range(size)) for _ in range(3)]
@@ -49,7 +51,7 @@ def forks(size: int) -> Iterator[Pair]:
 def fork_digests(size: int) -> Iterator[Pair]:
     """A fork with its digest beside the digest of a log that has only the parent's last tenth."""
     log = village_log(size)
-    at = _branch_tick(log)
+    at = branch_tick(log)
     stop = log.position(at - 1)
 
     def suffix() -> str:
@@ -64,7 +66,7 @@ def fork_digests(size: int) -> Iterator[Pair]:
 def many_forks(size: int) -> Iterator[Pair]:
     """A thousand forks kept at once; the figure to read is their peak memory."""
     log = village_log(size)
-    at = _branch_tick(log)
+    at = branch_tick(log)
     yield Pair(
         lambda: [fork(log, at, Assert(_NEW)) for _ in range(1000)], lambda: [EventLog() for _ in range(1000)]
     )
@@ -219,16 +221,16 @@ def live_head(size: int) -> Iterator[Pair]:
     log, store = village_log(size), ox.Store()
     store.extend(ox.Quad(*triple) for triple in log.state())
     for _ in range(2):  # the first question of a head fills no store
-        log.head.query(_ASK)
+        log.head.query(IS_SOMEWHERE)
     ours, bare = count(), count()
 
     def append() -> bool:
         log.append(Delta(log.last_tick, Op.INSERT, (_NEW[0], _NEW[1], ox.Literal(next(ours)))))
-        return bool(log.head.query(_ASK))
+        return bool(log.head.query(IS_SOMEWHERE))
 
     def add() -> bool:
         store.add(ox.Quad(_NEW[0], _NEW[1], ox.Literal(next(bare))))
-        return bool(store.query(_ASK))
+        return bool(store.query(IS_SOMEWHERE))
 
     yield Pair(append, add)
 
@@ -247,12 +249,6 @@ def neighbours(size: int) -> Iterator[Pair]:
     yield Pair(lambda: [log.diff(a, b) for a, b in pairwise(ticks)], between)
 
 
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
-        yield Path(folder)
-
-
 def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]]:
     """A log read from its file and verified, beside only parsing its statements, one by one.
 
@@ -266,7 +262,7 @@ def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]
         log = village_log(size) if deltas is None else EventLog()
         if deltas is not None:
             log.extend_lines((place // deltas, line) for place, line in enumerate(lines))
-        with _folder() as folder:
+        with scratch_folder() as folder:
             log.save(folder / "log.rdfp")
             statements = "\n".join(line[2:] for line in lines)
             yield Pair(
@@ -280,7 +276,7 @@ def _reading(deltas: int | None) -> Callable[[int], AbstractContextManager[Pair]
 @contextmanager
 def opening(size: int) -> Iterator[Pair]:
     """Opening a log, one append and closing it beside only parsing its statements."""
-    with _folder() as folder:
+    with scratch_folder() as folder:
         village_log(size).save(folder / "log.rdfp")
         statements = "\n".join(line[2:] for _, line in village_lines(size))
 
@@ -293,7 +289,7 @@ def opening(size: int) -> Iterator[Pair]:
 
 @contextmanager
 def _appending(size: int, deltas: int) -> Iterator[tuple[EventLog, Path, list[Delta]]]:
-    with _folder() as folder, EventLog.open(folder / "log.rdfp") as log:
+    with scratch_folder() as folder, EventLog.open(folder / "log.rdfp") as log:
         yield log, folder, [Delta(0, Op.INSERT, (_NEW[0], _NEW[1], ox.Literal(n))) for n in range(deltas)]
 
 
@@ -363,7 +359,7 @@ def batch_append(size: int) -> Iterator[Pair]:
 @contextmanager
 def memory(size: int) -> Iterator[Pair]:
     """A log read into memory beside its deltas as a list of tuples; the figure to read is the peak memory."""
-    with _folder() as folder:
+    with scratch_folder() as folder:
         log = village_log(size)
         log.save(folder / "log.rdfp")
         path = folder / "log.rdfp"

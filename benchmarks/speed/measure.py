@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import math
-import os
+import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, median
-from typing import Literal, NamedTuple, TypeVar
+from statistics import linear_regression, median
+from typing import Literal, NamedTuple
 
 import msgspec
 
-T = TypeVar("T")
+from benchmarks.speed.children import peak_mib
 
 ROUNDS = 5
 _ENOUGH = 0.02
@@ -41,12 +39,15 @@ class Bench:
     Attributes:
         work: the measured work, in words.
         peer: the peer that it is compared with, in words.
-        goal: the highest ratio aimed at; ``None`` if none is set.
+        goal: the highest ratio of the work's time to the peer's that this project aims at; ``None`` if none
+            is set. 2 is the price of history, digests and checks that the peer lacks; 1 is "no slower"; more
+            than that allows for Python beside compiled code. docs/design/speed.md has each goal beside the
+            measured ratio. Nothing fails above a goal.
         sizes: sizes of the input: deltas, events or scenes.
         prepare: makes the work and its peer ready for a size.
         clock: processor time, wall time if the work waits for the disk, or a clock that counts the seconds of
             child processes.
-        asked: whether it takes minutes, and so is measured once and only by name.
+        takes_minutes: whether it is measured once, without its memory, and only if it is named.
     """
 
     work: str
@@ -55,7 +56,7 @@ class Bench:
     sizes: tuple[int, ...]
     prepare: Callable[[int], AbstractContextManager[Pair]]
     clock: Literal["cpu", "wall"] | Callable[[], float] = "cpu"
-    asked: bool = False
+    takes_minutes: bool = False
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -100,15 +101,15 @@ def measure(name: str, bench: Bench, sizes: Sequence[int] = ()) -> list[Figure]:
     for size in sizes or bench.sizes:
         with bench.prepare(size) as pair, _alone():
             clock = _CLOCKS[bench.clock] if isinstance(bench.clock, str) else bench.clock
-            if bench.asked:
+            if bench.takes_minutes:
                 peak, times = None, [(_timed(pair.work, 1, clock), _timed(pair.peer, 1, clock))]
             else:
-                peak, times = _peak(pair.work), _paired(pair, clock)
+                peak, times = peak_mib(pair.work), _paired(pair, clock)
         work, peer = (median(side) * 1000 for side in zip(*times, strict=True))
         ratio = median(a / b for a, b in times)
         figures.append(Figure(name, bench.work, bench.peer, size, work, peer, ratio, bench.goal, peak, None))
-    exponent = _exponent([(figure.size, figure.work_ms) for figure in figures])
-    return [msgspec.structs.replace(figure, exponent=exponent) for figure in figures]
+    growth = exponent([(figure.size, figure.work_ms) for figure in figures])
+    return [msgspec.structs.replace(figure, exponent=growth) for figure in figures]
 
 
 @contextmanager
@@ -143,72 +144,23 @@ def _timed(work: Work, loops: int, clock: Callable[[], float]) -> float:
     return max((clock() - start) / loops, 1e-9)
 
 
-def _exponent(points: Sequence[tuple[int, float]]) -> float | None:
+def exponent(points: Sequence[tuple[float, float]]) -> float | None:
+    """The power of the size with which a cost grows: the slope of the logarithms, by least squares.
+
+    Args:
+        points: pairs of a size and its cost; of a single one, no exponent is known.
+
+    >>> round(exponent([(1, 3), (10, 30), (100, 300)]), 3)
+    1.0
+    """
     if len(points) < 2:
         return None
-    xs, ys = ([math.log(value) for value in side] for side in zip(*points, strict=True))
-    x, y = fmean(xs), fmean(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+    sizes, costs = ([math.log(value) for value in side] for side in zip(*points, strict=True))
+    return linear_regression(sizes, costs).slope
 
 
-def _peak(work: Work) -> float | None:
-    """MiB that a first run takes at its highest, measured in a process of its own (Linux)."""
-    reset = Path("/proc/self/clear_refs")
-    if not reset.exists():
-        return None
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        text = ""
-        try:
-            gc.collect()
-            # Memory that was used before and is free now would hide what the work takes
-            ctypes.CDLL(None).malloc_trim(0)
-            reset.write_text("5")
-            before = _status("VmRSS")
-            result = work()
-            text = str(_status("VmHWM") - before)
-            del result
-        finally:
-            os.write(write, text.encode())
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    return max(0, int(text)) / 1024 if text else None
-
-
-def _status(key: str) -> int:
-    """A figure of this process's memory in KiB."""
-    lines = Path("/proc/self/status").read_text("ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key))
-
-
-_of_children = [0.0]
-"""Processor time that children have taken for their work."""
-
-
-def in_a_child(prepare: Callable[[], T], work: Callable[[T], object]) -> None:
-    """Prepare and do some work in a child process; only the work counts for :func:`time_of_children`."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            prepared = prepare()
-            start = time.process_time()
-            work(prepared)
-            os.write(write, str(time.process_time() - start).encode())
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        _of_children[0] += float(pipe.read())
-    os.waitpid(child, 0)
-
-
-def time_of_children() -> float:
-    """The seconds of processor time that :func:`in_a_child` took so far."""
-    return _of_children[0]
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for the files of a bench."""
+    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
+        yield Path(folder)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benchmarks.speed.measure import Bench, Pair, Work, in_a_child, time_of_children
+from benchmarks.speed.children import CHILDREN
+from benchmarks.speed.measure import Bench, Pair, Work, scratch_folder
 from substrate import EventLog, LogError, Memory, Namespace
 from substrate.base.delta import Triple
 from substrate.memory.records import Node
@@ -98,21 +97,21 @@ def _cold(
     @contextmanager
     def prepared(size: int) -> Iterator[Pair]:
         both = _filled(size)
-        with TemporaryDirectory(prefix="substrate-bench-") as folder:
-            path = Path(folder, "memory.rdfp")
+        with scratch_folder() as folder:
+            path = folder / "memory.rdfp"
             both.memory.log.save(path)
 
             def read() -> _Both:
                 # Read in the child: shared pages of the parent's memory would be copied at their first use.
                 return both._replace(memory=Memory(EventLog.read(path)))
 
-            yield Pair(lambda: in_a_child(read, question), lambda: in_a_child(lambda: both, theirs))
+            yield Pair(lambda: CHILDREN.run(read, question), lambda: CHILDREN.run(lambda: both, theirs))
 
     return prepared
 
 
 def _first(work: str, question: Callable[[_Both], object], theirs: Callable[[_Both], object]) -> Bench:
-    return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), time_of_children)
+    return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), CHILDREN)
 
 
 def _rows(query: str, given: Callable[[_Both, random.Random], tuple[object, ...]]) -> Callable[..., Work]:

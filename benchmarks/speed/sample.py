@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.speed.measure import Bench, Pair
+from benchmarks.speed.measure import Bench, Pair, scratch_folder
 from orchestration.registry import BENCHMARKS
 from orchestration.settings import find_root
 
@@ -23,7 +22,7 @@ def sample(size: int) -> Iterator[Pair]:
     It runs for the first ``size`` benchmarks one by one, or for all at once if ``size`` is their number.
     """
     names = list(BENCHMARKS)
-    with tempfile.TemporaryDirectory(prefix="substrate-bench-") as folder:
+    with scratch_folder() as folder:
         clones = 0
 
         def command(root: Path, *words: str) -> None:
@@ -33,7 +32,7 @@ def sample(size: int) -> Iterator[Pair]:
         def reproduce() -> None:
             nonlocal clones
             clones += 1
-            clone = Path(folder, str(clones))
+            clone = folder / str(clones)
             source = ["git", "clone", "--quiet", str(find_root()), str(clone)]
             subprocess.run(source, check=True, stderr=subprocess.PIPE)
             if size >= len(names):
@@ -46,7 +45,13 @@ def sample(size: int) -> Iterator[Pair]:
 
 SAMPLE = {
     "sample": Bench(
-        "the sample from a clone", "starting the command", None, (len(BENCHMARKS),), sample, "wall", True
+        "the sample from a clone",
+        "starting the command",
+        None,
+        (len(BENCHMARKS),),
+        sample,
+        clock="wall",
+        takes_minutes=True,
     )
 }
 """The bench of the sample by name."""

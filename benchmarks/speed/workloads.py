@@ -33,6 +33,10 @@ def village_lines(deltas: int, seed: int = 1) -> list[tuple[int, str]]:
     return lines[:deltas]
 
 
+IS_SOMEWHERE = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
+"""A question of a village that names a term in its only pattern."""
+
+
 def _at(agent: int, place: int) -> str:
     return f"<urn:village:agent{agent}> <urn:village:at> <urn:village:place{place}> ."
 
@@ -42,6 +46,11 @@ def village_log(deltas: int) -> EventLog:
     log = EventLog()
     log.extend_lines(village_lines(deltas))
     return log
+
+
+def branch_tick(log: EventLog) -> int:
+    """The tick after nine tenths of a log's deltas."""
+    return log[len(log) * 9 // 10].tick
 
 
 def quads(log: EventLog) -> list[tuple[bool, ox.Quad]]:

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, Metric, Rows
-from research.benchmarks import OFFICIAL
-from research.benchmarks.foretold import TRACKED_STEP, tracks_of
-from research.benchmarks.truths import INPUTS, TABLE, FilmedData, compared_fields, has_collision, true_events
+from research.benchmarks import OFFICIAL, filmed
 from research.domains.foretold import CORRECT, WRONG
 from research.domains.positions import tracked_log
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
@@ -25,17 +23,31 @@ from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
 
-NAME = "agreement"
+NAME, EVERY = "agreement", filmed.TRACKED_STEP
 METHODS = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
 """The methods by name; a simulation ends with the video."""
 NOT_FILMED, DEPENDENT, INDEPENDENT = "not_filmed", "dependent", "independent"
 """Kinds of pairs: their collision is not filmed; or it is, and depends on the object by ancestry or not."""
+
+
+class Comparison(NamedTuple):
+    """Two methods, and the kinds of pairs that they are compared on."""
+
+    first: str
+    second: str
+    kinds: tuple[str, ...]
+
+    def subset(self, kind: str) -> str:
+        """The subset of the rows about a kind of pairs."""
+        return f"{self.first}_{self.second}.{kind}"
+
+
 COMPARED = (
-    ("duality_simulated", (NOT_FILMED, DEPENDENT, INDEPENDENT)),
-    ("partner_simulated", (NOT_FILMED,)),
-    ("duality_partner", (NOT_FILMED,)),
+    Comparison("duality", "simulated", (NOT_FILMED, DEPENDENT, INDEPENDENT)),
+    Comparison("partner", "simulated", (NOT_FILMED,)),
+    Comparison("duality", "partner", (NOT_FILMED,)),
 )
-"""Two methods, and the kinds of pairs that they are compared on.
+"""All comparisons.
 
 On filmed collisions the partner rule gives the duality's answers. A dependent pair that the simulation
 brings together although its ancestor is gone contradicts condition C4 (docs/ancestor-duality.md).
@@ -43,11 +55,11 @@ brings together although its ancestor is gone contradicts condition C4 (docs/anc
 
 
 def cases(
-    files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = TRACKED_STEP
+    files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = EVERY
 ) -> bm.Cases:
     """The sampled tracked scenes with a collision; each scene's record provides its questions."""
-    truths, tracked = true_events(files, ("test",)), tracks_of(files, every)
-    colliding = [n for n in tracked if n in truths and has_collision(truths[n])]
+    truths, tracked = filmed.true_events(files, ("test",)), filmed.tracks_of(files, every)
+    colliding = [n for n in tracked if n in truths and filmed.has_collision(truths[n])]
     scenes = bm.chosen(colliding, only)
     each = (
         bm.Case(n, truths[n][0], b"\n".join((truths[n][1].strip(), tracked[n])), bm.WITHIN) for n in scenes
@@ -73,8 +85,8 @@ class Imagined(NamedTuple):
 
 def imagined(scene: Scene) -> Iterator[Imagined]:
     """Every pair of a scene's objects, with each colliding object removed in turn, in order."""
-    filmed = {event.objects for event in scene.events if event.kind == "Collision"}
-    for removed in sorted({number for pair in filmed for number in pair}):
+    collided = {event.objects for event in scene.events if event.kind == "Collision"}
+    for removed in sorted({number for pair in collided for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
             event = SceneEvent("Collision", None, pair)
             verdicts = {
@@ -82,7 +94,7 @@ def imagined(scene: Scene) -> Iterator[Imagined]:
                 for name, method in METHODS.items()
             }
             kind = INDEPENDENT if verdicts["duality"] == CORRECT else DEPENDENT
-            yield Imagined(removed, pair, kind if pair in filmed else NOT_FILMED, verdicts)
+            yield Imagined(removed, pair, kind if pair in collided else NOT_FILMED, verdicts)
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
@@ -93,14 +105,13 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """
     by_subset: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for option in imagined(Scene(logs[0])):
-        for methods, kinds in COMPARED:
-            if option.kind in kinds:
-                first, second = methods.split("_")
-                pair = option.verdicts[first], option.verdicts[second]
-                by_subset[f"{methods}.{option.kind}"].append(pair)
+        for compared in COMPARED:
+            if option.kind in compared.kinds:
+                pair = option.verdicts[compared.first], option.verdicts[compared.second]
+                by_subset[compared.subset(option.kind)].append(pair)
     for subset, verdicts in sorted(by_subset.items()):
         place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
-        yield Row(benchmark=NAME, split=split, subset=subset, **place, **compared_fields(verdicts))
+        yield Row(benchmark=NAME, split=split, subset=subset, **place, **filmed.compared_fields(verdicts))
 
 
 def confirmed(field: str, rows: Rows) -> tuple[int, int]:
@@ -117,8 +128,8 @@ TRACKED_SCENES = bm.Source(
     name=NAME,
     title="Tracked real scenes without an object",
     about="Tracks of real scenes, and their true events: the files a user has of them.",
-    data=FilmedData,
-    inputs={name: INPUTS[name] for name in ("test", "tracks")},
+    data=filmed.FilmedData,
+    inputs={name: filmed.INPUTS[name] for name in ("test", "tracks")},
     cases=cases,
     official=bm.Release("test", "tracked scenes"),
     note=", agreement of two methods and not accuracy: nobody knows what would have happened",
@@ -128,11 +139,11 @@ AGREEMENT = bm.Interpreted(
     name=NAME,
     title="Tracked real scenes without an object: agreement of two methods, not accuracy",
     numbers=(
-        *(f"{NAME}/{methods}.{kind}/share" for methods, kinds in COMPARED for kind in kinds),
+        *(f"{NAME}/{compared.subset(kind)}/share" for compared in COMPARED for kind in compared.kinds),
         *(f"{NAME}/partner_simulated.{NOT_FILMED}/{metric}" for metric in ("confirmed", "foreseen")),
     ),
     form=f"{NAME}/SCENE/METHODS",
-    table=(TABLE, 4),
+    table=(filmed.TABLE, 4),
     source=TRACKED_SCENES,
     logger=bm.Logger(
         name=NAME,

@@ -15,7 +15,7 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import Metric, Rows
-from research.benchmarks import OFFICIAL, truths
+from research.benchmarks import OFFICIAL, filmed
 from research.benchmarks.perceived import PARAMETERS
 from research.domains import foretold as domain
 from research.domains.perception.calibrate import is_kept_out
@@ -23,16 +23,12 @@ from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import examined
 from substrate.base.errors import ParameterError
-from substrate.base.inputs import lines
 from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.trajectories import decode_trajectories
 from substrate.domains.rows import Row
 
 NAME = "foretold"
 DETECTIONS, TRACKS = "detections", "tracks"
-TRACKED_STEP = 10
-"""The last of this many tracked scenes is asked about: an odd one, since track errors were fitted to even.
-"""
 FITTED_FROM = 15000
 """The first tracked scene; the vote was fitted to tracked scenes of even number."""
 _SUFFIXES = {domain.VOTE: "", domain.LINE: ".lines"}
@@ -44,35 +40,24 @@ _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 """Decodes a case's record: the proposals of a video, its tracks, or both, by medium."""
 
 
-def tracks_of(files: bm.Files, every: int = TRACKED_STEP) -> dict[int, bytes]:
-    """The line of the last of every ``every`` tracked scenes, by number.
-
-    Raises:
-        ParameterError: no tracks are named.
-    """
-    if "tracks" not in files:
-        raise ParameterError("no tracks are named", hint="Name a file of them as tracks")
-    tracks = {decode_trajectories(source).scene_index: source[1] for source in lines(files["tracks"])}
-    return {scene: line for scene, line in sorted(tracks.items()) if scene % every == every - 1}
-
-
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled scenes that have proposals or tracks; each scene's true events are its questions.
 
     Raises:
         ParameterError: no true events are named, or neither proposals nor tracks are.
     """
-    by_scene = truths.true_events(files, ("train", "test"))
+    by_scene = filmed.true_events(files, ("train", "test"))
     if not {"proposals", "tracks"} & files.keys():
         raise ParameterError("no motion is named", hint="Name a file of proposals, of tracks, or both")
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    sampled = partial(truths.sampled, seen=True)
+    sampled = partial(filmed.sampled, seen=True)
     videos = {scene: name for scene, name in videos.items() if scene in by_scene and sampled(scene)}
-    tracked = {n: line for n, line in tracks_of(files).items() if n in by_scene} if "tracks" in files else {}
+    tracks = filmed.tracks_of(files) if "tracks" in files else {}
+    tracked = {scene: line for scene, line in tracks.items() if scene in by_scene}
     scenes = bm.chosen(sorted(videos.keys() | tracked.keys()), only)
 
     def each() -> Iterator[bm.Case]:
-        proposals = truths.proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
+        proposals = filmed.proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
         for scene in scenes:
             source, truth = by_scene[scene]
             record = {TRACKS: msgspec.Raw(tracked[scene])} if scene in tracked else {}
@@ -108,7 +93,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for basis, suffix in _SUFFIXES.items():
             subset = f"{medium}.{at}{suffix}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
-            pairs = truths.compared_fields(domain.compared(truth, at, predicted[basis]))
+            pairs = filmed.compared_fields(domain.compared(truth, at, predicted[basis]))
             unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
@@ -153,13 +138,14 @@ VIDEOS = bm.Source(
     name=NAME,
     title="Collisions to come in real videos",
     about="Proposals and tracks of real videos, and their true events: the files a user has of them.",
-    data=truths.FilmedData,
-    inputs=truths.INPUTS,
+    data=filmed.FilmedData,
+    inputs=filmed.INPUTS,
     cases=cases,
     official=bm.Release("train", "videos with true events"),
-    note=f", every {truths.EVERY}th video with proposals, each that is kept from every fit of perception, "
-    f"and every {TRACKED_STEP}th tracked scene; nothing after frame {' or '.join(map(str, domain.AT))} is "
-    "read, who met before is inferred, and n of an F1 is what was foretold plus what came",
+    note=f", every {filmed.EVERY}th video with proposals, each that is kept from every fit of perception, "
+    f"and every {filmed.TRACKED_STEP}th tracked scene; nothing after frame "
+    f"{' or '.join(map(str, domain.AT))} is read, who met before is inferred, "
+    "and n of an F1 is what was foretold plus what came",
     profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
@@ -173,7 +159,7 @@ FUTURE = bm.Interpreted(
         if metric != "f1_kept_out" or DETECTIONS in subset
     ),
     form=f"{NAME}/SCENE/WAY",
-    table=(truths.TABLE, 2),
+    table=(filmed.TABLE, 2),
     source=VIDEOS,
     logger=bm.Logger(
         name=NAME,

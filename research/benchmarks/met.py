@@ -11,7 +11,7 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import RIGHT, Metric, Rows
 from research.benchmarks import OFFICIAL
-from research.benchmarks.truths import TABLE
+from research.benchmarks.filmed import TABLE
 from research.domains.encounters import EVERY, by_log, by_reader, personas
 from research.domains.movement_file import parse_movements
 from research.domains.movement_log import movement_log
@@ -49,17 +49,10 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     for (first_place, first), (second_place, second) in combinations(enumerate(personas(case.record)), 2):
         for name, answers in readings.items():
             predicted, expected = (reading.get((first, second), NEVER) for reading in (answers, truth))
-            yield Row(
-                benchmark=NAME,
-                split=split,
-                subset=name,
-                scene=case.scene,
-                question=f"{first_place:02d}-{second_place:02d}",
-                predicted=predicted,
-                expected=expected,
-                correct=predicted == expected,
-                log=logs[0].digest,
-            )
+            question, correct = f"{first_place:02d}-{second_place:02d}", predicted == expected
+            about = {"benchmark": NAME, "split": split, "subset": name, "scene": case.scene}
+            answer = {"predicted": predicted, "expected": expected, "correct": correct}
+            yield Row(**about, question=question, **answer, log=logs[0].digest)
 
 
 def ever(rows: Rows) -> tuple[int, int]:

@@ -16,27 +16,21 @@ from msgspec.structs import replace
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
-from research.benchmarks import OFFICIAL
+from research.benchmarks import OFFICIAL, filmed
 from research.benchmarks.perceived import PARAMETERS, perceived_video
-from research.domains.foretold import UNSEEN
-from research.domains.perception.calibrate import is_kept_out
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
 from research.domains.possible import answer_possible
 from research.generators.from_truth import DEEPEST, depth_of, descriptive, explanatory
-from substrate.base.errors import ParameterError
-from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.rows import ChoiceRow, Row
+from substrate.domains.rows import Row
 
 SEED = 20
 """The seed that picks the questions and words them."""
-EVERY = 20
-"""The step of the scenes asked about; scenes with proposals that are kept out of every fit are added."""
 TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
 """The sources of answers: the true events, the most probable perceived log, all possible perceived logs, and
 a method that follows no chain.
@@ -48,71 +42,17 @@ MADE_HERE = (
     "perception were fitted to 51 of the 226 with proposals"
 )
 """The basis of the numbers in the profile `real`."""
-TABLE = bm.Table(
-    name="truths",
-    title="Real videos, and questions made out of their true events",
-    about="What the true events of real videos allow to measure, each number with its trivial rivals.",
-    layout="by number",
-)
-
-
-class FilmedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Files about real videos: true events of one or two parts of the official data, proposals, tracks."""
-
-    train: str | None = None
-    test: str | None = None
-    proposals: str | None = None
-    tracks: str | None = None
-
-
-INPUTS = {
-    "train": ("train.jsonl",),
-    "test": ("test.jsonl",),
-    "proposals": ("proposals.zip", "proposals"),
-    "tracks": ("tracks.jsonl",),
-}
-"""The names of these files in a dataset."""
-
-
-def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:
-    """Source and record of each scene in the named files of true events, by number.
-
-    Raises:
-        ParameterError: none of the files is named.
-    """
-    records: dict[int, tuple[str, bytes]] = {}
-    for path in (files[name] for name in names if name in files):
-        index = format.index_scene_events(path)
-        records |= zip(index, format.event_sources(path, index, index), strict=True)
-    if not records:
-        raise ParameterError("no true events are named", hint=f"Name a file of them as {' or '.join(names)}")
-    return dict(sorted(records.items()))
-
-
-def has_collision(record: tuple[str, bytes]) -> bool:
-    """Tell whether anything collides in a scene."""
-    return bool(format.decode_scene_events(record).collisions)
-
-
-def sampled(scene: int, seen: bool) -> bool:
-    """Tell whether a scene is asked about, given whether it has proposals."""
-    return scene % EVERY == 0 or (seen and is_kept_out(scene))
-
-
-def proposals_of(files: bm.Files, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Source and record of some videos' proposals."""
-    return sources_in(files["proposals"], names) if names else iter(())
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The sampled scenes: a case's record is any proposals, its questions are the true events."""
-    truths = true_events(files, ("train", "test"))
+    """The filmed.sampled scenes: a case's record is any proposals, its questions are the true events."""
+    truths = filmed.true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    candidates = [n for n in truths if sampled(n, n in videos) and has_collision(truths[n])]
+    candidates = [n for n in truths if filmed.sampled(n, n in videos) and filmed.has_collision(truths[n])]
     scenes = bm.chosen(candidates, only)
 
     def each() -> Iterator[bm.Case]:
-        sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
+        sources = filmed.proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
         for scene in scenes:
             where, truth = truths[scene]
             source, record = next(sources) if scene in videos else (where, b"")
@@ -180,22 +120,8 @@ def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
     for row, rival in zip(rows[: len(questions)], shared, strict=True):
         pairs = zip(rival.choices or (), row.choices or (), strict=True)
         verdicts = [(str(choice.answer), str(true.expected)) for choice, true in pairs]
-        rows.append(replace(row, subset=SHARING, **compared_fields(verdicts)))
+        rows.append(replace(row, subset=SHARING, **filmed.compared_fields(verdicts)))
     return sorted(rows, key=_by_question)
-
-
-def compared_fields(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The fields of a row, from each option's predicted and expected value.
-
-    The row is right if each option is unseen or as expected.
-    """
-    choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
-    return {
-        "predicted": ",".join(choice.predicted for choice in choices),
-        "expected": ",".join(str(choice.expected) for choice in choices),
-        "correct": all(choice.predicted in (UNSEEN, choice.expected) for choice in choices),
-        "choices": choices,
-    }
 
 
 def wordings(
@@ -206,11 +132,6 @@ def wordings(
         choices = tuple(choice.choice for choice in question.choices or ())
         for subset in subsets if case.record else [who for who in subsets if who in (TRUTH, SHARING)]:
             yield bm.Wording(str(question.question_id), question.question, choices, subset)
-
-
-def kept_out(rows: Rows) -> tuple[int, int]:
-    """The score of a row, in the videos that no weight of perception was fitted to."""
-    return RIGHT.measure(rows) if is_kept_out(int(rows[0].scene)) else (0, 0)
 
 
 def constant(rows: Rows) -> tuple[int, int]:
@@ -234,11 +155,11 @@ TRUTHS = bm.Source(
     name="truths",
     title="True events of real videos",
     about="True events of real videos, and a detector's proposals of some: the files a user has of them.",
-    data=FilmedData,
-    inputs={name: INPUTS[name] for name in ("train", "test", "proposals")},
+    data=filmed.FilmedData,
+    inputs={name: filmed.INPUTS[name] for name in ("train", "test", "proposals")},
     cases=cases,
     official=bm.Release("train", "videos with true events"),
-    note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "
+    note=f", every {filmed.EVERY}th scene and, of those with proposals, each that is kept from every fit of "
     "perception; the questions are made here, their gold counted from the true events and by no program; "
     "of all possible events those count in which a question's program runs",
     profiles=OFFICIAL,
@@ -264,13 +185,13 @@ DESCRIPTIVE = bm.Interpreted(
         "descriptive/truth/constant",
     ),
     form="descriptive/truth|detections|worlds/SCENE/QUESTION",
-    table=(TABLE, 0),
+    table=(filmed.TABLE, 0),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
     rows=descriptive_rows,
     wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS, WORLDS)),
-    metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
+    metrics={"accuracy": RIGHT, "kept_out": Metric(filmed.kept_out), "constant": Metric(constant)},
     no_interval=(TRUTH,),
     about={
         "answers": "A row a question: answered from the true, the perceived, and all possible events.",
@@ -291,7 +212,7 @@ FROM_TRUTH = bm.Interpreted(
         "from_truth/truth/always_wrong",
     ),
     form="from_truth/truth|detections|worlds|sharing/SCENE/QUESTION",
-    table=(TABLE, 1),
+    table=(filmed.TABLE, 1),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
@@ -301,7 +222,7 @@ FROM_TRUTH = bm.Interpreted(
     no_interval=(TRUTH,),
     metrics={
         **METRICS,
-        "kept_out": Metric(kept_out),
+        "kept_out": Metric(filmed.kept_out),
         "always_wrong": Metric(always_says_wrong),
         **{name: Metric(measure) for name, measure in CHAINS.items()},
     },

@@ -1,4 +1,7 @@
-"""`substrate predict clevrer` and `perceive clevrer`: the future and the events of a user's own files."""
+"""`substrate predict clevrer` and `perceive clevrer`: the future and the events of a user's own files.
+
+Each command has a function that takes its options, and below one that reads, computes and writes.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,14 @@ from substrate.domains.clevrer.trajectories import read_trajectories
 
 predict_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """A line of the output: the sorted pairs of a scene that are predicted to collide after frame ``at``."""
+
+    scene: int
+    at: int
+    collisions: list[tuple[int, int]]
 
 
 @predict_app.command("clevrer")
@@ -76,14 +87,6 @@ def perceive_clevrer(
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)
     line = f"{videos} videos, {objects} objects, {collisions} collisions perceived"
     give({"videos": videos, "objects": objects, "collisions": collisions}, [line], json=json)
-
-
-class Prediction(msgspec.Struct, frozen=True):
-    """A line of the output: the sorted pairs of a scene that are predicted to collide after frame ``at``."""
-
-    scene: int
-    at: int
-    collisions: list[tuple[int, int]]
 
 
 def _predict(

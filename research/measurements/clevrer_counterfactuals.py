@@ -11,15 +11,15 @@ shows the first video of each kind on which two of them differ.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 from research.benchmarks import agreement as agreed
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.from_annotations import read_annotations
+from research.measurements.markdown import counted, head, print_lines, row
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import without
@@ -74,6 +74,19 @@ def by_bullet(film: Annotation, removed: int | None = None) -> set[Pair]:
     return {(min(c.object_ids), max(c.object_ids)) for c in run.contacts}
 
 
+def nothing_removed(films: Iterable[Annotation]) -> str:
+    """The recorded collisions beside Bullet's, when every object stays."""
+    count: Counter[str] = Counter()
+    for film in films:
+        seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
+        simulated = by_bullet(film)
+        count["right"] += len(simulated & seen)
+        count["missed"] += len(seen - simulated)
+        count["extra"] += len(simulated - seen)
+    figures = ", ".join(f"{count[name]} {name}" for name in ("right", "missed", "extra"))
+    return f"Bullet from frame 0, nothing removed: {figures}"
+
+
 def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
     """Two tables: how often two methods agree, and by the simulation's ground how often the duality does."""
     count: Counter[tuple[str, str, bool, bool]] = Counter()
@@ -83,18 +96,15 @@ def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
             count[first, second, observed, verdicts[first][0] == verdicts[second][0]] += 1
         occurs, ground = verdicts["simulated"]
         grounds[observed, ground, verdicts["duality"][0] == occurs] += 1
-    yield "| two methods | pairs observed: agree | not observed: agree |\n|---|---|---|"
+    yield head("two methods", "pairs observed: agree", "not observed: agree")
     for first, second in dict.fromkeys((first, second) for first, second, *_ in count):
-        cells = [
-            (count[first, second, seen, True], count[first, second, seen, False]) for seen in (True, False)
-        ]
-        shares = " | ".join(f"{yes} of {yes + no} ({100 * yes / (yes + no):.2f} %)" for yes, no in cells)
-        yield f"| {first}, {second} | {shares} |"
-    yield "\n| the pair was | the simulation's ground | verdicts | the duality says the same |"
-    yield "|---|---|---|---|"
+        same = {seen: count[first, second, seen, True] for seen in (True, False)}
+        pairs = {seen: same[seen] + count[first, second, seen, False] for seen in same}
+        yield row(f"{first}, {second}", *(counted(same[seen], pairs[seen], digits=2) for seen in same))
+    yield "\n" + head("the pair was", "the simulation's ground", "verdicts", "the duality says the same")
     for observed, ground in sorted({(seen, ground) for seen, ground, _ in grounds}, reverse=True):
         same, differing = grounds[observed, ground, True], grounds[observed, ground, False]
-        yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + differing} | {same} |"
+        yield row("observed" if observed else "not observed", ground, same + differing, same)
 
 
 PARTED = {
@@ -146,23 +156,11 @@ def main() -> int:
     parser.add_argument("--worked", type=Path, nargs=2, metavar=files, help="show three tracked videos")
     given = parser.parse_args()
     if given.worked:
-        sys.stdout.writelines(f"{line}\n" for line in examples(*given.worked))
-        return 0
+        return print_lines(examples(*given.worked))
     if not given.annotations:
         parser.error("name the annotations, or --worked and two files")
     films = read_annotations(given.annotations)
-    right = missed = extra = 0
-    for film in films:
-        seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
-        simulated = by_bullet(film)
-        right, missed, extra = (
-            right + len(simulated & seen),
-            missed + len(seen - simulated),
-            extra + len(simulated - seen),
-        )
-    sys.stdout.write(f"Bullet from frame 0, nothing removed: {right} right, {missed} missed, {extra} extra\n")
-    sys.stdout.write("".join(f"{line}\n" for line in agreement(annotated(films))))
-    return 0
+    return print_lines(chain([nothing_removed(films)], agreement(annotated(films))))
 
 
 if __name__ == "__main__":

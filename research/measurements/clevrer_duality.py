@@ -13,20 +13,31 @@ The simulation is no truth: beside each count stands how many of the failures ha
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from research.benchmarks import agreement as agreed
+from research.measurements.markdown import head, print_lines, row
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.motion.draws import DRAWS
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
+
+class Condition(NamedTuple):
+    """The kind of pairs that a condition is about, these pairs in words, and what a failure does to one."""
+
+    kind: str
+    about: str
+    failure: str
+
+
 CONDITIONS = {
-    "C2": (agreed.INDEPENDENT, "filmed collisions that do not depend on the object", "lost"),
-    "C3": (agreed.NOT_FILMED, "pairs that do not collide in the video", "collide"),
-    "C4": (agreed.DEPENDENT, "filmed collisions that depend on the object", "kept"),
+    "C2": Condition(agreed.INDEPENDENT, "filmed collisions that do not depend on the object", "lost"),
+    "C3": Condition(agreed.NOT_FILMED, "pairs that do not collide in the video", "collide"),
+    "C4": Condition(agreed.DEPENDENT, "filmed collisions that depend on the object", "kept"),
 }
 SIMULATED = Counterfactual("simulated", horizon=0)
 
@@ -37,21 +48,15 @@ def sureness(scene: Scene, imagined: agreed.Imagined) -> float:
     return sum(judge(drawn, event, imagined.removed, SIMULATED).occurs for drawn in ensemble(scene)) / DRAWS
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description="Count how often the duality's conditions fail.")
-    parser.add_argument("events", type=Path, help="true events of the tracked videos")
-    parser.add_argument("tracks", type=Path, help="their trajectories")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="read only every Nth tracked scene")
-    given = parser.parse_args()
-    files = {"test": given.events, "tracks": given.tracks}
+def report(files: Mapping[str, Path], every: int) -> Iterator[str]:
+    """The numbers of scenes and worlds, and the table of conditions."""
     count, scenes, worlds = Counter[tuple[str, str]](), 0, set[tuple[int, int]]()
-    for case in agreed.cases(files, every=given.every).each:
+    for case in agreed.cases(files, every=every).each:
         scene = Scene(agreed.logs(case)[0].log)
         scenes += 1
         for imagined in agreed.imagined(scene):
             worlds.add((int(case.scene), imagined.removed))
-            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
+            (name,) = (name for name, condition in CONDITIONS.items() if condition.kind == imagined.kind)
             count[name, "n"] += 1
             occurs = imagined.verdicts["simulated"] == agreed.CORRECT
             if occurs == (name == "C2"):
@@ -61,15 +66,22 @@ def main() -> int:
             share = 1 - share if name == "C2" else share
             count[name, "most"] += share > 0.5
             count[name, "sure"] += share >= 0.9
-    sys.stdout.write(f"{scenes} scenes, {len(worlds)} worlds without an object\n\n")
-    sys.stdout.write(
-        "| condition | of | fails | in most of 32 forks | in nine of ten |\n|---|---|---|---|---|\n"
-    )
-    for name, (_, of, how) in CONDITIONS.items():
-        n, fails, most, sure = (count[name, what] for what in ("n", "fails", "most", "sure"))
-        cell = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
-        sys.stdout.write(f"| {name} | {n:,} {of} | {cell} | {most:,} | {sure:,} |\n")
-    return 0
+    yield f"{scenes} scenes, {len(worlds)} worlds without an object\n"
+    yield head("condition", "of", "fails", "in most of 32 forks", "in nine of ten")
+    for name, condition in CONDITIONS.items():
+        n, fails, most, sure = (count[name, key] for key in ("n", "fails", "most", "sure"))
+        failures = f"{fails:,} {condition.failure} ({100 * fails / n:.1f} %)" if n else ""
+        yield row(name, f"{n:,} {condition.about}", failures, f"{most:,}", f"{sure:,}")
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Count how often the duality's conditions fail.")
+    parser.add_argument("events", type=Path, help="true events of the tracked videos")
+    parser.add_argument("tracks", type=Path, help="their trajectories")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="read only every Nth tracked scene")
+    given = parser.parse_args()
+    return print_lines(report({"test": given.events, "tracks": given.tracks}, given.every))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, quantiles
 
-import msgspec
+from msgspec.structs import replace
 
 from research.measurements.clevrer_statistics import Clip, launched
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
@@ -37,6 +37,7 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
         for name in range(_ACTORS, len(clip.objects))
         if clip.paths.get(name)
     ]
+    squares = (math.log(ratio) ** 2 for annotation in annotations for ratio in mass_ratios(annotation))
     return Measured(
         objects=_counts(len(clip.objects) for clip in recorded),
         shapes={
@@ -54,13 +55,7 @@ def measure(recorded: Sequence[Clip], tracked: Sequence[Clip], annotations: Sequ
         rest_y=_bounds([place[1] for place in places]),
         apart=_bounds([distance for clip in tracked for distance in _least_distance(clip)])[0],
         offset=round(2 * fmean(miss for clip in tracked for miss in _miss(clip)), 2),
-        mass=round(
-            math.sqrt(
-                fmean(math.log(ratio) ** 2 for annotation in annotations for ratio in mass_ratios(annotation))
-                / 2
-            ),
-            2,
-        ),
+        mass=round(math.sqrt(fmean(squares) / 2), 2),
         kept_collisions={},
         kept_exits={},
     )
@@ -75,17 +70,12 @@ def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Cli
         recorded: clips of event records.
         generated: clips of generated scenes.
     """
-    return msgspec.structs.replace(
-        measured,
-        kept_collisions=_kept(
-            measured.kept_collisions,
-            *(Counter(len(clip.of_type("collision")) for clip in clips) for clips in (recorded, generated)),
-        ),
-        kept_exits=_kept(
-            measured.kept_exits,
-            *(Counter(len(clip.of_type("out")) for clip in clips) for clips in (recorded, generated)),
-        ),
+    collisions, exits = (
+        [Counter(len(clip.of_type(kind)) for clip in clips) for clips in (recorded, generated)]
+        for kind in ("collision", "out")
     )
+    kept_collisions = _kept(measured.kept_collisions, *collisions)
+    return replace(measured, kept_collisions=kept_collisions, kept_exits=_kept(measured.kept_exits, *exits))
 
 
 def _kept(before: Mapping[int, float], wanted: Counter[int], generated: Counter[int]) -> dict[int, float]:
@@ -167,9 +157,8 @@ def _gaps(clips: Sequence[Clip]) -> dict[str, dict[int, int]]:
     for clip in clips:
         for number, role in enumerate(cast(clip)):
             if number > 1 and role.isupper():
-                counts[f"{role}{number}"][
-                    _bin(_hits(clip, number)[0].frame - clip.of_type("collision")[0].frame)
-                ] += 1
+                gap = _hits(clip, number)[0].frame - clip.of_type("collision")[0].frame
+                counts[f"{role}{number}"][_bin(gap)] += 1
     return {name: dict(sorted(counted.items())) for name, counted in counts.items()}
 
 
@@ -210,16 +199,9 @@ def _miss(clip: Clip) -> Iterator[float]:
     """The offset from its centre at which the first actor aims at a resting second: from the first two
     samples, before they meet.
     """
-    path, target = clip.paths.get(0, ()), _resting(clip).get(1)
-    met = _hits(clip, 1)
-    if (
-        target
-        and len(path) > 1
-        and 0 in launched(clip)
-        and met
-        and met[0].objects == (0, 1)
-        and path[1][0] < met[0].frame
-    ):
+    path, target, met = clip.paths.get(0, ()), _resting(clip).get(1), _hits(clip, 1)
+    aims = target and len(path) > 1 and 0 in launched(clip) and met and met[0].objects == (0, 1)
+    if target and aims and path[1][0] < met[0].frame:
         (_, x, y), (_, x1, y1) = path[:2]
         yield abs((target[0] - x) * (y1 - y) - (target[1] - y) * (x1 - x)) / math.hypot(x1 - x, y1 - y)
 

@@ -9,7 +9,6 @@ the trajectories, which nothing is fitted to (the even half stands beside it).
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import hypot
@@ -24,7 +23,8 @@ from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import Score, Tracked, halves, outlooks_at, paired, score
 from research.domains.foretelling.sight import BELIEF, SIGHT, Belief
-from substrate.base.errors import SubstrateError
+from research.measurements.calibration import binned, brier
+from research.measurements.markdown import head, print_lines
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
@@ -34,6 +34,8 @@ FAR = 100
 CLOSE = 3
 """Frames by which a recovered collision may be off."""
 
+TENTHS = [place / 10 for place in range(11)]
+"""The bounds of ten bins of probability."""
 _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision (units)
 
 
@@ -58,24 +60,18 @@ def judged(
     return judgements
 
 
-def brier(chances: Sequence[tuple[float, bool]]) -> float:
-    """Mean squared distance of probability and truth.
-
-    >>> brier([(1.0, True), (0.5, False)])
-    0.125
-    """
-    return fmean((chance - true) ** 2 for chance, true in chances)
-
-
 class Recovered(Struct, frozen=True):
     """Counts of collisions in annotated scenes that are simulated from frame 0.
 
-    ``true`` are recorded, ``found`` are simulated too, ``close`` at about the same frame; ``extra`` are only
-    simulated.
+    Attributes:
+        true: recorded ones.
+        simulated: recorded ones that the simulation has too.
+        close: those of them that it has at about the same frame.
+        extra: ones that only the simulation has.
     """
 
     true: int
-    found: int
+    simulated: int
     close: int
     extra: int
 
@@ -234,30 +230,6 @@ def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, Scor
     yield "vote, weighed, met pairs inferred", scored, brier(judged(tracked, at, many, BELIEF, inferred))
 
 
-class Bin(Struct, frozen=True):
-    """Pairs of like probability: their number, their mean probability, and the share that collides."""
-
-    pairs: int
-    probability: float
-    share: float
-
-
-def reliability(chances: Sequence[tuple[float, bool]], bins: int = 10) -> list[Bin]:
-    """The pairs in bins of equal width by probability, empty ones left out.
-
-    >>> reliability([(0.05, False), (0.95, True), (0.85, False), (0.95, True)], bins=2)
-    [Bin(pairs=1, probability=0.05, share=0.0), Bin(pairs=3, probability=0.916666..., share=0.666666...)]
-    """
-    filled: list[Bin] = []
-    for place in range(bins):
-        here = [pair for pair in chances if min(int(pair[0] * bins), bins - 1) == place]
-        if here:
-            filled.append(
-                Bin(len(here), fmean(chance for chance, _ in here), fmean(true for _, true in here))
-            )
-    return filled
-
-
 def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
     """The report, line by line, in Markdown."""
     films = read_annotations(annotations)
@@ -284,9 +256,9 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
             f"\nKept out: {len(pairs)} pairs collide after frame {at}; "
             f"{hidden} of them hang on an object not yet in view."
         )
-        yield "\n| probability said | pairs | mean | share that collides |\n|---|---|---|---|"
+        yield "\n" + head("probability said", "pairs", "mean", "share that collides")
         chances = judged(kept_out, at, outlooks_at(kept_out, at, LAW, SIGHT), BELIEF)
-        for place, bin_ in enumerate(reliability(chances)):
+        for place, bin_ in enumerate(binned(chances, TENTHS)):
             yield f"| bin {place + 1} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
 
 
@@ -303,35 +275,29 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
     )
     for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
         far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
-        counted = recovered(left_out, weighed=weighed)
+        counts = recovered(left_out, weighed=weighed)
         tenths = quantiles(far, n=10)
         yield (
             f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
-            f"| {counted.found} of {counted.true} | {counted.close} | {counted.extra} |"
+            f"| {counts.simulated} of {counts.true} | {counts.close} | {counts.extra} |"
         )
-    own = recovered([(film, LAW) for film in films], weighed=True)
+    fitted = recovered([(film, LAW) for film in films], weighed=True)
     yield (
-        f"\nWith the constants in force (fitted to these scenes): {own.found} of {own.true} pairs, "
-        f"{own.close} within {CLOSE} frames, {own.extra} extra."
+        f"\nWith the constants in force (fitted to these scenes): {fitted.simulated} of {fitted.true} pairs, "
+        f"{fitted.close} within {CLOSE} frames, {fitted.extra} extra."
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command; 0 done, 1 wrong input."""
+def main() -> int:
+    """The command."""
     parser = argparse.ArgumentParser(
         prog="clevrer_foretelling", description="Report how well CLEVRER's law of motion fits."
     )
     parser.add_argument("annotations", type=Path)
     parser.add_argument("trajectories", type=Path, nargs="?")
     parser.add_argument("events", type=Path, nargs="?")
-    given = parser.parse_args(arguments)
-    try:
-        for line in report(given.annotations, given.trajectories, given.events):
-            sys.stdout.write(line + "\n")
-    except SubstrateError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+    given = parser.parse_args()
+    return print_lines(report(given.annotations, given.trajectories, given.events))
 
 
 if __name__ == "__main__":

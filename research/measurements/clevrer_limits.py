@@ -11,7 +11,6 @@ under the rule if none does. Prints a table of docs/perception.md.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 
 from research.domains.perception.perceive import Perceived, examined, read_videos, recorded
 from research.domains.positions import tracked_log
+from research.measurements.markdown import head, print_lines, row
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import annotation_log
@@ -110,13 +110,8 @@ def limits(record: Perceived, truth: format.SceneEvents, questions: list[format.
     return by_question
 
 
-def main() -> int:
-    """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    data: Path = parser.parse_args().data
+def report(data: Path) -> Iterator[str]:
+    """The table: the wrong answers of each kind of question, by what limits them."""
     questions = format.read_questions(data / "questions.json")
     names = format.annotation_names(data / "annotation.zip")
     totals, counts = Counter[str](), Counter[tuple[str, str]]()
@@ -129,11 +124,18 @@ def main() -> int:
         truth = true_record(format.decode_annotation(source))
         by_question = limits(recorded(examined(video, name)), truth, about)
         counts.update((kinds[question], limit) for question, limit in by_question.items())
-    sys.stdout.write(f"| kind | questions | {' | '.join((*PARTS, RULE))} |\n|---|---|---|---|---|---|\n")
+    yield head("kind", "questions", *PARTS, RULE)
     for kind, n in totals.items():
-        cells = " | ".join(str(counts[kind, limit]) for limit in (*PARTS, RULE))
-        sys.stdout.write(f"| {kind} | {n} | {cells} |\n")
-    return 0
+        yield row(kind, n, *(counts[kind, limit] for limit in (*PARTS, RULE)))
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    return print_lines(report(parser.parse_args().data))
 
 
 if __name__ == "__main__":

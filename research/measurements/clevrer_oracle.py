@@ -10,9 +10,9 @@ collisions before the frame.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -25,6 +25,7 @@ from research.domains.perception import future
 from research.domains.perception.format import decode_proposals
 from research.domains.perception.masks import Look, looks_of
 from research.domains.perception.perceive import Video, examined, recorded
+from research.measurements.markdown import head, print_lines, row
 from substrate.domains.clevrer.format import SceneEvents, decode_scene_events
 from substrate.domains.clevrer.motion.engine import Body
 
@@ -70,13 +71,8 @@ def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Itera
         yield foretold.foretold(log)[foretold.VOTE]
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description="Measure what predictions of later collisions lose.")
-    parser.add_argument("events", type=Path, nargs="+", help="true events, of training and test videos")
-    parser.add_argument("--proposals", type=Path, required=True)
-    given = parser.parse_args()
-    files = dict(zip(("train", "test"), given.events, strict=False)) | {"proposals": given.proposals}
+def report(files: Mapping[str, Path]) -> Iterator[str]:
+    """The number of videos, and a row for each frame and way to predict."""
     counts = defaultdict[tuple[int, str], list[int]](lambda: [0, 0, 0])
     videos = 0
     for case in benchmark.cases(files).each:
@@ -89,15 +85,21 @@ def main() -> int:
             for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
                 tally = foretold.tallied(foretold.compared(truth, at, pairs))
                 counts[at, way] = [sum(pair) for pair in zip(counts[at, way], tally, strict=True)]
-    sys.stdout.write(
-        f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
-    )
-    for at in foretold.AT:
-        for way in WAYS:
-            right, predicted, actual = counts[at, way]
-            f1 = 2 * right / max(1, predicted + actual)
-            sys.stdout.write(f"| {at} | {way} | {f1:.3f} | {right} | {predicted} | {actual} |\n")
-    return 0
+    yield f"{videos} videos\n\n{head('frame', 'from', 'F1', 'right', 'foretold', 'came')}"
+    for at, way in product(foretold.AT, WAYS):
+        right, predicted, actual = counts[at, way]
+        f1 = 2 * right / max(1, predicted + actual)
+        yield row(at, way, f"{f1:.3f}", right, predicted, actual)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Measure what predictions of later collisions lose.")
+    parser.add_argument("events", type=Path, nargs="+", help="true events, of training and test videos")
+    parser.add_argument("--proposals", type=Path, required=True)
+    given = parser.parse_args()
+    events = dict(zip(("train", "test"), given.events, strict=False))
+    return print_lines(report(events | {"proposals": given.proposals}))
 
 
 if __name__ == "__main__":

@@ -13,29 +13,25 @@ docs/perception.md, and the curve of docs/design/foretelling.md.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import hypot
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from orchestration.scoring.statistics import wilson
-from research.benchmarks.truths import sampled
-from research.domains import foretold
-from research.domains.foretelling.sight import BELIEF as LIKELY
 from research.domains.perception.calibrate import fit_belief, is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, hypotheses, lost, read_gold
-from research.domains.perception.masks import looks_of
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.possible import answer_possible, decode_possible
-from research.measurements.clevrer_foretelling import brier
+from research.measurements.calibration import binned, brier
+from research.measurements.foretold_by_frame import future
+from research.measurements.markdown import head, print_lines, with_interval
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log
@@ -45,12 +41,17 @@ from substrate.domains.rows import Row
 
 FOLDS, CLOSE = 5, 6  # the parts of the cross-validation, and the frames by which a right event may be off
 PARTS = ("development", "aside", "future")
-FRAMES_KNOWN = (40, 60, 80, 100)  # the last frames that a prediction may read
-TRACKED = range(15_000, 17_000)
-"""The scenes that have released tracks; constants of motion were fitted to the even ones."""
+QUESTIONS = "explanatory_train.jsonl.gz"
+BOUNDS = (0, 0.02, 0.2, 0.5, 0.8, 0.98, 1)
+"""The bounds of bins of probability; narrow at both ends, since most events are sure or hardly possible."""
 
-Judged = list[tuple[Perceived, Video, Gold]]
-say = sys.stdout.write
+
+class Judged(NamedTuple):
+    """A video as it is perceived, its examination, and the truth."""
+
+    record: Perceived
+    video: Video
+    truth: Gold
 
 
 def examine(data: Path, part: Callable[[int], bool]) -> list[Video]:
@@ -60,26 +61,22 @@ def examine(data: Path, part: Callable[[int], bool]) -> list[Video]:
     return [examined(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
 
 
-def cross_validated(videos: Sequence[Video], truth: Mapping[int, Gold]) -> Judged:
+def cross_validated(videos: Sequence[Video], truth: Mapping[int, Gold]) -> list[Judged]:
     """Each video with weights that were fitted to the other folds."""
-    judged: Judged = []
+    judged: list[Judged] = []
     for here in range(FOLDS):
         belief = fit_belief([v for v in videos if fold(v.seen.video) != here], truth=truth)
         judged += [
-            (recorded(v, belief=belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
+            Judged(recorded(v, belief=belief), v, truth[v.seen.video])
+            for v in videos
+            if fold(v.seen.video) == here
         ]
-    return sorted(judged, key=lambda triple: triple[0].scene_index)
+    return sorted(judged, key=lambda of: of.record.scene_index)
 
 
 def fold(video: int) -> int:
     """The fold of a video that may be fitted to."""
     return video // 5 % FOLDS
-
-
-def share(right: int, n: int) -> str:
-    """A share with Wilson's interval, in per cent."""
-    low, high = wilson(right, n)
-    return f"{100 * right / n:.2f} [{100 * low:.2f}, {100 * high:.2f}] ({right} of {n})"
 
 
 def f1(predicted: int, true: int, both: int) -> str:
@@ -88,7 +85,7 @@ def f1(predicted: int, true: int, both: int) -> str:
     return " | ".join(f"{share:.4f}" for share in shares)
 
 
-def events_table(judged: Judged) -> str:
+def events_table(judged: Sequence[Judged]) -> str:
     """Precision, recall and F1 of objects and of each kind of event."""
     counts: Counter[tuple[str, str]] = Counter()
     for record, video, truth in judged:
@@ -110,11 +107,8 @@ def events_table(judged: Judged) -> str:
                     when = truth.crossings.get((looks[event.object], kind))
                     counts[name, "found"] += 1
                     counts[name, "both"] += when is not None and abs(when - event.frame) <= CLOSE
-    lines = [
-        f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n",
-        f"| within {CLOSE} frames | precision | recall | F1 | true |",
-        "|---|---|---|---|---|",
-    ]
+    lines = [f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n"]
+    lines.append(head(f"within {CLOSE} frames", "precision", "recall", "F1", "true"))
     for name in ("objects", "collisions", "entries", "exits"):
         triple = f1(counts[name, "found"], counts[name, "true"], counts[name, "both"])
         lines.append(f"| {name} | {triple} | {counts[name, 'true']} |")
@@ -124,7 +118,7 @@ def events_table(judged: Judged) -> str:
 
 
 def answers(
-    judged: Judged, questions_of: Mapping[int, format.SceneQuestions], *, ensemble: bool = False
+    judged: Sequence[Judged], questions_of: Mapping[int, format.SceneQuestions], *, ensemble: bool = False
 ) -> list[Row]:
     """The rows of the questions about perceived videos, from the most probable log or all possible ones."""
     rows: list[Row] = []
@@ -145,10 +139,11 @@ def accuracy(rows: Sequence[Row]) -> str:
     options = [c for row in rows if row.choices is not msgspec.UNSET for c in row.choices]
     right = sum(c.predicted == c.expected for c in options)
     failed = sum(row.error is not msgspec.UNSET for row in rows)
-    return f"{share(sum(bool(r.correct) for r in rows), len(rows))} | {share(right, len(options))} | {failed}"
+    questions = with_interval(sum(bool(row.correct) for row in rows), len(rows))
+    return f"{questions} | {with_interval(right, len(options))} | {failed}"
 
 
-def reliability(judged: Judged) -> Iterator[str]:
+def reliability(judged: Sequence[Judged]) -> Iterator[str]:
     """The mean probability of hypotheses beside the share that is true, by kind, in bins of probability."""
     kinds: dict[str, list[tuple[float, bool]]] = {}
     for record, _, truth in judged:
@@ -156,15 +151,13 @@ def reliability(judged: Judged) -> Iterator[str]:
             kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.true))
     for kind, of_kind in kinds.items():
         yield f"\n{kind}: {len(of_kind)} hypotheses, Brier score {brier(of_kind):.4f}\n"
-        yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
-        for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
-            here = [pair for pair in of_kind if low <= pair[0] < high]
-            if here:
-                mean, true = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
-                yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {true:.3f} |"
+        yield head("said", "hypotheses", "mean said", "came true")
+        for bin_ in binned(of_kind, BOUNDS):
+            place = f"{bin_.low}–{bin_.high}"
+            yield f"| {place} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
 
 
-def place_errors(data: Path, judged: Judged) -> Iterator[str]:
+def place_errors(data: Path, judged: Sequence[Judged]) -> Iterator[str]:
     """The error of places on the annotated videos, by distance from the camera and by occlusion."""
     where = data / "annotations"
     films = {
@@ -205,7 +198,9 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 
 
 def causes(
-    judged: Judged, questions_of: Mapping[int, format.SceneQuestions], real: Mapping[int, format.SceneEvents]
+    judged: Sequence[Judged],
+    questions_of: Mapping[int, format.SceneQuestions],
+    real: Mapping[int, format.SceneEvents],
 ) -> Iterator[str]:
     """The stage that each wrong answer was lost to."""
     by_scene = {record.scene_index: (record, video) for record, video, _ in judged}
@@ -219,81 +214,40 @@ def causes(
             yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
-def report(title: str, judged: Judged, questions_of: Mapping[int, format.SceneQuestions]) -> None:
+def report(
+    title: str, judged: Sequence[Judged], questions_of: Mapping[int, format.SceneQuestions]
+) -> Iterator[str]:
     """All tables of a part."""
-    say(f"\n## {title}\n")
-    say(events_table(judged))
-    say("\n| answers | per question | per option | could not run |\n|---|---|---|---|\n")
-    say(f"| most probable log | {accuracy(answers(judged, questions_of))} |\n")
-    say(f"| all possible worlds | {accuracy(answers(judged, questions_of, ensemble=True))} |\n")
-    say("\n".join(reliability(judged)) + "\n")
+    yield f"\n## {title}\n{events_table(judged)}"
+    yield head("answers", "per question", "per option", "could not run")
+    yield f"| most probable log | {accuracy(answers(judged, questions_of))} |"
+    yield f"| all possible worlds | {accuracy(answers(judged, questions_of, ensemble=True))} |"
+    yield from reliability(judged)
 
 
-def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
-    """The scores of predictions by the last frame that may be read, as tables."""
-    where = data / "proposals.zip"
-    names = {n: name for n, name in proposal_names(where).items() if sampled(n, seen=True)}
-    given = [(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
-    chances = {
-        at: {
-            video.video_index: foretold.chances(foretold.from_detections(examined(video, name, until=at)))
-            for video, name in given
-        }
-        for at in FRAMES_KNOWN
-    }
-    parts = {
-        "kept aside": is_kept_out,
-        "kept aside, without those whose tracks the vote's weights were fitted to": is_unseen,
-        "that `foretold` asks about": names.__contains__,
-    }
-    for title, part in parts.items():
-        videos = [number for number in names if part(number)]
-        yield f"\nThe {len(videos)} videos {title}; first of objects seen by then, then with entrants:\n\n"
-        yield f"| known up to frame |{2 * ' came | vote: F1 | Brier | lines: F1 |'}\n|{9 * '---|'}\n"
-        for at in FRAMES_KNOWN:
-            cells = [scores_at(at, real, {n: chances[at][n] for n in videos}, late) for late in (False, True)]
-            yield f"| {at} | {' | '.join(cells)} |\n"
+def measured(data: Path, part: str) -> Iterator[str]:
+    """The tables of a part of the videos, each with its heading."""
+    files = [data / f"ground_truth_{split}.jsonl.gz" for split in ("train", "test")]
+    real = {n: events for file in files for n, events in format.read_scene_events(file).items()}
+    if part == "future":
+        yield from future(data, real)
+        return
+    truth, questions_of = read_gold(files), dict(format.read_questions(data / QUESTIONS).items())
+    if part == "aside":
+        seen = examine(data, is_kept_out)
+        judged = [Judged(recorded(v), v, truth[v.seen.video]) for v in seen]
+        yield from report("Kept aside from every fit", judged, questions_of)
+    else:
+        judged = cross_validated(examine(data, may_be_fitted), truth)
+        yield from report("Cross-validated on the videos that may be fitted to", judged, questions_of)
+        yield from place_errors(data, judged)
+    yield "\nLost to:"
+    yield from causes(judged, questions_of, real)
 
 
-def is_unseen(number: int) -> bool:
-    """Tell whether nothing was fitted to a video: no weight of perception, and no weight of the vote."""
-    return is_kept_out(number) and not (number % 2 == 0 and number in TRACKED)
-
-
-def scores_at(
-    at: int,
-    real: Mapping[int, format.SceneEvents],
-    predictions: Mapping[int, dict[str, dict[Any, float]]],
-    late: bool,
-) -> str:
-    """Cells of a frame: number of later collisions, F1 and Brier score of the vote, F1 of straight lines.
-
-    Args:
-        late: whether pairs with an object that entered later count too; for these there is no prediction.
-
-    Brier scores are of pairs that had not met by the frame.
-    """
-    counts, scored = Counter[tuple[str, str]](), list[tuple[float, bool]]()
-    for number, ways in predictions.items():
-        truth = real[number]
-        looks = looks_of(truth.objects)
-        past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
-        for way, of_pairs in ways.items():
-            likely = {pair for pair, chance in of_pairs.items() if chance >= LIKELY.cut}
-            for pair, (verdict, true) in zip(
-                foretold.pairs_of(truth, likely), foretold.compared(truth, at, likely), strict=True
-            ):
-                if verdict == foretold.UNSEEN and not late:
-                    continue
-                collides = true == foretold.CORRECT
-                # F1 as a share: twice the right predictions, of predicted plus actual collisions
-                counts[way, "n"] += (verdict == foretold.CORRECT) + collides
-                counts[way, "right"] += 2 * (verdict == foretold.CORRECT and collides)
-                counts[way, "collisions"] += collides
-                if way == foretold.VOTE and pair not in past:
-                    scored.append((of_pairs.get(pair, 0.0), collides))
-    vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (foretold.VOTE, foretold.LINE))
-    return f"{counts[foretold.VOTE, 'collisions']} | {vote} | {brier(scored):.4f} | {lines}"
+def may_be_fitted(number: int) -> bool:
+    """Tell whether a video may be fitted to."""
+    return not is_kept_out(number)
 
 
 def main() -> int:
@@ -304,28 +258,7 @@ def main() -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--part", choices=PARTS, default="development")
     given = parser.parse_args()
-    data: Path = given.data
-    files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
-    truth = read_gold(files)
-    real = {n: events for file in files for n, events in format.read_scene_events(file).items()}
-    questions_of = dict(format.read_questions(data / "explanatory_train.jsonl.gz").items())
-    if given.part == "future":
-        say("".join(future(data, real)))
-    elif given.part == "aside":
-        judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_kept_out)]
-        report("Kept aside from every fit", judged, questions_of)
-        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
-    else:
-        judged = cross_validated(examine(data, may_be_fitted), truth)
-        report("Cross-validated on the videos that may be fitted to", judged, questions_of)
-        say("\n".join(place_errors(data, judged)) + "\n")
-        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
-    return 0
-
-
-def may_be_fitted(number: int) -> bool:
-    """Tell whether a video may be fitted to."""
-    return not is_kept_out(number)
+    return print_lines(measured(given.data, given.part))
 
 
 if __name__ == "__main__":

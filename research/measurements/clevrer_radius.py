@@ -8,38 +8,49 @@ collide are twice as far apart, or further if a cube's corner touches.
 
 from __future__ import annotations
 
-import json
+import argparse
 import math
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from research.domains.foretelling.from_annotations import read_annotations
+from research.measurements.markdown import print_lines
+from substrate.base.errors import FormatError
 
-def main(folder: Path) -> None:
-    """Print the heights of all poses, and the distances in the frames of recorded collisions."""
+
+def report(folder: Path) -> Iterator[str]:
+    """The heights of all poses, and the distances in the frames of recorded collisions."""
     heights: list[float] = []
     apart: list[float] = []
-    for path in sorted(folder.rglob("annotation_*.json")):
-        record = json.loads(path.read_bytes())
-        places: dict[tuple[int, int], list[float]] = {}
-        for frame in record["motion_trajectory"]:
-            for thing in frame["objects"]:
-                places[frame["frame_id"], thing["object_id"]] = thing["location"]
+    for film in read_annotations(folder):
+        places = {
+            (frame.frame_id, thing.object_id): thing.location
+            for frame in film.motion_trajectory
+            for thing in frame.objects
+        }
         heights += [place[2] for place in places.values()]
-        for collision in record["collision"]:
-            first, second = (places.get((collision["frame_id"], thing)) for thing in collision["object_ids"])
+        for hit in film.collision:
+            first, second = (places.get((hit.frame_id, number)) for number in hit.object_ids)
             if first and second:
                 apart.append(math.dist(first[:2], second[:2]))
     if not heights or not apart:
-        sys.exit(f"{folder} holds no annotation_NNNNN.json with a collision")
+        raise FormatError("no annotation has a collision", where=(folder,))
     high = f"median height {median(heights):.3f}, 99 % below {_quantile(heights, 0.99):.3f}"
     far = f"{min(apart):.2f} to {max(apart):.2f} apart, median {median(apart):.2f}"
-    sys.stdout.write(f"{len(heights):,} poses: {high}\n{len(apart):,} collisions: {far}\n")
+    yield f"{len(heights):,} poses: {high}\n{len(apart):,} collisions: {far}"
 
 
 def _quantile(values: list[float], share: float) -> float:
     return sorted(values)[int(share * len(values))]
 
 
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Measure the size of CLEVRER's objects.")
+    parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
+    return print_lines(report(parser.parse_args().annotations))
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    raise SystemExit(main())

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +27,8 @@ from orchestration.benchmarks.clevrer import cases, scene_logs
 from orchestration.studies.ablations import VARIANTS, variant_rows
 from research.domains.duality_trial import verdicts
 from research.domains.positions import tracked_log
+from research.measurements.markdown import head, print_lines, row
+from research.measurements.question_statistics import ANCESTORS, PARTNERS, Removed, removed_kind
 from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Parameters
@@ -35,10 +36,6 @@ from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 
-ALL = ({0: 0.467, 1: 0.339, 2: 0.194}, {True: 0.150, False: 0.850})
-"""The shares of the removed objects of all 9,333 validation questions, whose texts CRCG releases without
-choices and gold (github.com/azreasoners/CRCG): by partners (2 is two or more), and by ancestry.
-"""
 METHODS = {variant.name: variant for variant in VARIANTS if variant.subset == "counterfactual"}
 
 
@@ -49,7 +46,7 @@ class Asked(NamedTuple):
     happen without it.
     """
 
-    kind: tuple[int, bool]
+    kind: Removed
     rows: dict[str, Row]
     key: Counter[tuple[bool, bool]]
 
@@ -59,8 +56,8 @@ def asked(events: Path, questions: Path) -> Iterator[Asked]:
     for case in cases({"events": events, "questions": questions}).each:
         scene, rows = Scene.of(scene_logs(tracked_log, case)[0].log), dict[str, dict[str, Row]]()
         common = {"benchmark": "", "split": "", "scene": case.scene, "log": ""}
-        for row in variant_rows(METHODS, case, scene, Parameters(), common):
-            rows.setdefault(str(row.question), {})[row.subset] = row
+        for answer in variant_rows(METHODS, case, scene, Parameters(), common):
+            rows.setdefault(str(answer.question), {})[answer.subset] = answer
         for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
             if question.question_type == "counterfactual":
                 judged = list(verdicts(question, World(scene, Parameters()), *REMOVALS))
@@ -70,7 +67,7 @@ def asked(events: Path, questions: Path) -> Iterator[Asked]:
                     for (_, pair), occurs in judged
                     if ("Collision", frozenset(pair)) in scene.alike
                 )
-                yield Asked(kind(scene, removed), rows[str(question.question_id)], key)
+                yield Asked(removed_kind(scene, removed), rows[str(question.question_id)], key)
 
 
 def depends(scene: Scene, removed: int, pair: tuple[int, int]) -> bool:
@@ -79,25 +76,42 @@ def depends(scene: Scene, removed: int, pair: tuple[int, int]) -> bool:
     return all(removed in ancestry[e.iri].objects for e in scene.alike["Collision", frozenset(pair)])
 
 
-def kind(scene: Scene, removed: int) -> tuple[int, bool]:
-    """The number of an object's partners, at most 2, and whether a collision of others depends on it."""
-    others = (e for e in scene.events if e.kind == "Collision" and removed not in e.objects)
-    ancestry = scene.ancestry("event")
-    return min(len(scene.partners.get(removed, {removed})) - 1, 2), any(
-        removed in ancestry[event.iri].objects for event in others
-    )
-
-
-def weights(kinds: Counter[tuple[int, bool]]) -> dict[tuple[int, bool], float]:
+def weights(kinds: Counter[Removed]) -> dict[Removed, float]:
     """The weight of a question by its kind; all weights together are 1."""
     weight = dict.fromkeys(kinds, 1 / kinds.total())
     for _ in range(200):
-        for side, shares in enumerate(ALL):
+        for side, shares in enumerate((PARTNERS, ANCESTORS)):
             for value, share in shares.items():
                 alike = [kind for kind in weight if kind[side] == value]
                 total = sum(weight[kind] * kinds[kind] for kind in alike)
                 weight |= {kind: weight[kind] * share / total for kind in alike}
     return weight
+
+
+def report(questions: Sequence[Asked]) -> Iterator[str]:
+    """The table of methods, then what the partner rule's errors and the key say."""
+    weight = weights(Counter(question.kind for question in questions))
+    yield head("method", "questions", "weighted", "options, weighted")
+    for method in questions[0].rows:
+        answers = [(weight[question.kind], question.rows[method]) for question in questions]
+        right = sum(w * bool(answer.correct) for w, answer in answers)
+        half_width = 1.96 * math.sqrt(sum((w * (bool(answer.correct) - right)) ** 2 for w, answer in answers))
+        options = [
+            (w, choice.predicted == choice.expected)
+            for w, answer in answers
+            for choice in answer.choices or ()
+        ]
+        share = sum(w * good for w, good in options) / sum(w for w, _ in options)
+        plain = sum(bool(answer.correct) for _, answer in answers)
+        weighted = f"{100 * right:.1f} ± {100 * half_width:.1f} %"
+        yield row(method, f"{plain} of {len(questions)}", weighted, f"{100 * share:.1f} %")
+    wrong = [question.kind for question in questions if not question.rows["counterfactual.partner"].correct]
+    untouched = sum(kind.partners == 0 for kind in wrong)
+    yield f"\npartner: of {len(wrong)} wrong answers, {untouched} remove an object that touches none"
+    key = sum((question.key for question in questions), Counter[tuple[bool, bool]]())
+    for depending, words in ((False, "does not depend"), (True, "depends")):
+        n = key[depending, True] + key[depending, False]
+        yield f"key: of {n} filmed collisions, of which each {words}, {key[depending, True]} happen"
 
 
 def main() -> int:
@@ -106,33 +120,8 @@ def main() -> int:
     parser.add_argument("events", type=Path, help="true events of the videos")
     parser.add_argument("questions", type=Path, help="the questions")
     given = parser.parse_args()
-    questions = list(asked(given.events, given.questions))
-    weight = weights(Counter(question.kind for question in questions))
-    sys.stdout.write("| method | questions | weighted | options, weighted |\n|---|---|---|---|\n")
-    for method in questions[0].rows:
-        rows = [(weight[question.kind], question.rows[method]) for question in questions]
-        right = sum(w * bool(row.correct) for w, row in rows)
-        half_width = 1.96 * math.sqrt(sum((w * (bool(row.correct) - right)) ** 2 for w, row in rows))
-        options = [
-            (w, choice.predicted == choice.expected) for w, row in rows for choice in row.choices or ()
-        ]
-        share = sum(w * good for w, good in options) / sum(w for w, _ in options)
-        plain = sum(bool(row.correct) for _, row in rows)
-        weighted = f"{100 * right:.1f} ± {100 * half_width:.1f} %"
-        sys.stdout.write(f"| {method} | {plain} of {len(questions)} | {weighted} | {100 * share:.1f} % |\n")
-    wrong = [question.kind for question in questions if not question.rows["counterfactual.partner"].correct]
-    untouched = sum(partners == 0 for partners, _ in wrong)
-    sys.stdout.write(
-        f"\npartner: of {len(wrong)} wrong answers, {untouched} remove an object that touches none\n"
-    )
-    key = sum((question.key for question in questions), Counter[tuple[bool, bool]]())
-    for depending, words in ((False, "does not depend"), (True, "depends")):
-        n = key[depending, True] + key[depending, False]
-        sys.stdout.write(
-            f"key: of {n} filmed collisions, of which each {words}, {key[depending, True]} happen\n"
-        )
-    return 0
+    return print_lines(report(list(asked(given.events, given.questions))))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

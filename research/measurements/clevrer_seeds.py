@@ -10,15 +10,15 @@ out, for they take as long as all others. Prints a table of docs/findings-paper.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 
 from msgspec.structs import replace
 
 from orchestration.studies.ablations import VARIANTS
 from research.baselines.shortcuts import trivial_rows
+from research.measurements.markdown import head, print_lines, row
 from substrate.base.intervals import wilson
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -39,8 +39,8 @@ def answered(number: int, seed: int) -> Iterator[Row]:
     for variant in VARIANTS:
         if variant.label != "bullet":
             of_subset = [question for question in questions if question.question_type == variant.subset]
-            for row in answer_scene(log, number, of_subset, variant.parameters(Parameters()), ""):
-                yield replace(row, subset=f"{variant.subset}: {variant.label}")
+            for answer in answer_scene(log, number, of_subset, variant.parameters(Parameters()), ""):
+                yield replace(answer, subset=f"{variant.subset}: {variant.label}")
     yield from trivial_rows(Scene.of(log), number, questions, "")
 
 
@@ -48,32 +48,31 @@ def counted(seed: int, scenes: int) -> Mapping[str, tuple[int, int]]:
     """By method, the numbers of right answers and of all answers to a seed's questions."""
     count = defaultdict[str, list[bool]](list)
     for number in range(FIRST, FIRST + scenes):
-        for row in answered(number, seed):
-            count[row.subset].append(bool(row.correct))
+        for answer in answered(number, seed):
+            count[answer.subset].append(bool(answer.correct))
     return {method: (sum(right), len(right)) for method, right in count.items()}
 
 
 def table(of_seeds: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
     """A line for each method: the first seed with its interval, and the spread of all."""
-    yield "| method | first seed | Wilson's interval | mean | standard deviation | least | greatest |\n"
-    yield "|---|---|---|---|---|---|---|\n"
+    yield head("method", "first seed", "Wilson's interval", "mean", "standard deviation", "least", "greatest")
     for method, (right, n) in of_seeds[0].items():
         low, high = (100 * bound for bound in wilson(right, n))
         shares = [100 * seed[method][0] / seed[method][1] for seed in of_seeds]
-        yield f"| {method} | {100 * right / n:.2f} ({right} of {n}) | [{low:.2f}, {high:.2f}] "
-        yield f"| {fmean(shares):.2f} | {stdev(shares):.2f} | {min(shares):.2f} | {max(shares):.2f} |\n"
+        first, interval = f"{100 * right / n:.2f} ({right} of {n})", f"[{low:.2f}, {high:.2f}]"
+        spread = (fmean(shares), stdev(shares), min(shares), max(shares))
+        yield row(method, first, interval, *(f"{figure:.2f}" for figure in spread))
 
 
-def main(arguments: Iterable[str] | None = None) -> int:
+def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seeds", type=int, nargs="+", default=[20, 21, 22, 23, 24])
-    given = parser.parse_args(None if arguments is None else list(arguments))
-    sys.stdout.writelines(table([counted(seed, given.scenes) for seed in given.seeds]))
-    return 0
+    given = parser.parse_args()
+    return print_lines(table([counted(seed, given.scenes) for seed in given.seeds]))
 
 
 if __name__ == "__main__":

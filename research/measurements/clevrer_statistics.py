@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -152,13 +153,9 @@ def distances(ones: dict[str, list[Value]], others: dict[str, list[Value]]) -> d
     for name, histogram in HISTOGRAMS.items():
         left, right = ones[name], others[name]
         if left and right:
-            variation = (
-                sum(abs(a - b) for a, b in zip(histogram.shares(left), histogram.shares(right), strict=True))
-                / 2
-            )
-            by_statistic[name] = Distance(
-                variation, None if isinstance(left[0], str) else _kolmogorov_smirnov(left, right)
-            )
+            pairs = zip(histogram.shares(left), histogram.shares(right), strict=True)
+            smirnov = None if isinstance(left[0], str) else _kolmogorov_smirnov(left, right)
+            by_statistic[name] = Distance(sum(abs(a - b) for a, b in pairs) / 2, smirnov)
     return by_statistic
 
 
@@ -237,12 +234,8 @@ def _all_speeds(clip: Clip) -> Iterable[Value]:
 
 
 def _start_speeds(clip: Clip) -> Iterable[Value]:
-    return [
-        speed
-        for path in clip.paths.values()
-        for frame, speed in _speeds(path)
-        if frame == 0 and speed > _LAUNCHED
-    ]
+    speeds = (first for path in clip.paths.values() for first in _speeds(path))
+    return [speed for frame, speed in speeds if frame == 0 and speed > _LAUNCHED]
 
 
 def _entries(clip: Clip) -> Iterator[tuple[tuple[int, float, float], tuple[int, float, float]]]:
@@ -276,17 +269,12 @@ def _speed_after(place: Literal[0, 1]) -> Callable[[Clip], Iterable[Value]]:
         first, *later = clip.of_type("collision") or [WorldEvent("collision", (), 0)]
         if first.objects != (0, 1) or launched(clip) & {0, 1} != {0}:
             return []
-        before, after = (
-            (first.frame - 2) // INTERVAL * INTERVAL - INTERVAL,
-            (first.frame + 6) // INTERVAL * INTERVAL,
-        )
+        before = (first.frame - 2) // INTERVAL * INTERVAL - INTERVAL
+        after = (first.frame + 6) // INTERVAL * INTERVAL
         speeds = [dict(_speeds(clip.paths.get(number, ()))) for number in (0, 1)]
         alone = all(event.frame > after + INTERVAL + 1 for event in later if {0, 1} & set(event.objects))
-        return (
-            [speeds[place][after] / speeds[0][before]]
-            if alone and before in speeds[0] and after in speeds[place]
-            else []
-        )
+        known = alone and before in speeds[0] and after in speeds[place]
+        return [speeds[place][after] / speeds[0][before]] if known else []
 
     return ratios
 
@@ -307,6 +295,7 @@ def _range(start: float, stop: float, step: float) -> tuple[float, ...]:
     return tuple(round(start + k * step, 4) for k in range(round((stop - start) / step)))
 
 
+_in_motion = partial(Histogram, moving=True)
 HISTOGRAMS: dict[str, Histogram] = {
     "objects": Histogram("objects a scene", lambda clip: [len(clip.objects)], (3, 4, 5, 6)),
     "colours": Histogram("colour of an object", _look("color"), format.COLORS),
@@ -323,37 +312,27 @@ HISTOGRAMS: dict[str, Histogram] = {
     ),
     "entry frames": Histogram("frame of an entry", _frames("in"), _range(0, 130, 10)),
     "exit frames": Histogram("frame of an exit", _frames("out"), _range(0, 130, 10)),
-    "launched": Histogram("objects set in motion a scene", _launched, (0, 1, 2, 3, 4), moving=True),
-    "launched, untouched": Histogram(
-        "objects set in motion, never hit, a scene", _launched_untouched, (0, 1, 2), moving=True
+    "launched": _in_motion("objects set in motion a scene", _launched, (0, 1, 2, 3, 4)),
+    "launched, untouched": _in_motion(
+        "objects set in motion, never hit, a scene", _launched_untouched, (0, 1, 2)
     ),
-    "moving": Histogram("objects that move, a scene", _moving_objects, (1, 2, 3, 4, 5, 6), moving=True),
-    "moving at 0": Histogram(
-        "objects in view that move at frame 0", _moving_at(0), (0, 1, 2, 3), moving=True
+    "moving": _in_motion("objects that move, a scene", _moving_objects, (1, 2, 3, 4, 5, 6)),
+    "moving at 0": _in_motion("objects in view that move at frame 0", _moving_at(0), (0, 1, 2, 3)),
+    "moving at 60": _in_motion("objects in view that move at frame 60", _moving_at(60), (0, 1, 2, 3, 4, 5)),
+    "moving at 120": _in_motion(
+        "objects in view that move at frame 120", _moving_at(120), (0, 1, 2, 3, 4, 5)
     ),
-    "moving at 60": Histogram(
-        "objects in view that move at frame 60", _moving_at(60), (0, 1, 2, 3, 4, 5), moving=True
+    "speeds": _in_motion("speed of what moves (units/s)", _all_speeds, _range(0, 3.2, 0.2)),
+    "start speeds": _in_motion(
+        "speed of what is set in motion, frame 0 (units/s)", _start_speeds, _range(1.8, 3.1, 0.1)
     ),
-    "moving at 120": Histogram(
-        "objects in view that move at frame 120", _moving_at(120), (0, 1, 2, 3, 4, 5), moving=True
+    "entry speeds": _in_motion("speed at an entry (units/s)", _entry_speeds, _range(0.8, 3.0, 0.2)),
+    "entry headings": _in_motion(
+        "direction at an entry (degrees from +x)", _entry_headings, _range(0, 360, 30)
     ),
-    "speeds": Histogram("speed of what moves (units/s)", _all_speeds, _range(0, 3.2, 0.2), moving=True),
-    "start speeds": Histogram(
-        "speed of what is set in motion, frame 0 (units/s)", _start_speeds, _range(1.8, 3.1, 0.1), moving=True
-    ),
-    "entry speeds": Histogram(
-        "speed at an entry (units/s)", _entry_speeds, _range(0.8, 3.0, 0.2), moving=True
-    ),
-    "entry headings": Histogram(
-        "direction at an entry (degrees from +x)", _entry_headings, _range(0, 360, 30), moving=True
-    ),
-    "hitter": Histogram(
-        "speed kept after hitting one at rest (share)", _speed_after(0), _range(0, 1, 0.1), moving=True
-    ),
-    "struck": Histogram(
-        "speed given to one at rest (share)", _speed_after(1), _range(0, 1, 0.1), moving=True
-    ),
-    "rest x": Histogram("x at rest (units, towards the camera)", _rest(1), _range(-3, 2, 0.5), moving=True),
-    "rest y": Histogram("y at rest (units)", _rest(2), _range(-2, 2, 0.5), moving=True),
+    "hitter": _in_motion("speed kept after hitting one at rest (share)", _speed_after(0), _range(0, 1, 0.1)),
+    "struck": _in_motion("speed given to one at rest (share)", _speed_after(1), _range(0, 1, 0.1)),
+    "rest x": _in_motion("x at rest (units, towards the camera)", _rest(1), _range(-3, 2, 0.5)),
+    "rest y": _in_motion("y at rest (units)", _rest(2), _range(-2, 2, 0.5)),
 }
 """Every statistic by name, in the order of a report: looks, events, motion."""

@@ -35,7 +35,7 @@ from research.measurements.clevrer_statistics import (
     distances,
     recorded,
 )
-from substrate.base.errors import SubstrateError
+from research.measurements.markdown import print_lines
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import annotation_names, decode_annotation, read_scene_events
@@ -132,13 +132,8 @@ def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams |= {
-        "svg.hashsalt": "worlds",
-        "svg.fonttype": "none",
-        "font.size": 7,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
+    mpl.rcParams |= {"svg.hashsalt": "worlds", "svg.fonttype": "none", "font.size": 7}
+    mpl.rcParams |= {"axes.spines.top": False, "axes.spines.right": False}
     from matplotlib import pyplot as plt
 
     columns = 4
@@ -150,20 +145,10 @@ def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
     for axis, histogram in zip(axes.flat, HISTOGRAMS.values(), strict=False):
         places = range(len(histogram.bins))
         edges = [place - 0.5 for place in range(len(places) + 1)]
-        axis.stairs(
-            histogram.shares(histogram.collect(real.kept_out_motion if histogram.moving else real.kept_out)),
-            edges,
-            fill=True,
-            color="#b8c4d6",
-            label="real",
-        )
-        axis.stairs(
-            histogram.shares(histogram.collect(clips)),
-            edges,
-            color="#b3422e",
-            linewidth=1.2,
-            label="generated",
-        )
+        seen = histogram.collect(real.kept_out_motion if histogram.moving else real.kept_out)
+        made = histogram.collect(clips)
+        axis.stairs(histogram.shares(seen), edges, fill=True, color="#b8c4d6", label="real")
+        axis.stairs(histogram.shares(made), edges, color="#b3422e", linewidth=1.2, label="generated")
         axis.set_title(histogram.title, fontsize=7)
         step = -(-len(places) // 7)
         axis.set_xticks(
@@ -175,8 +160,22 @@ def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
     chart.savefig(path, metadata={"Date": None})
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command; 0 done, 1 wrong input."""
+def lines(what: str, folder: Path, scenes: int, drawing: Path | None) -> Iterator[str]:
+    """Do one of the three works; only ``compare`` has lines to print."""
+    real = read_real(folder)
+    if what != "compare":
+        made = fitted(folder, real) if what == "fit" else selected(folder, real, scenes)
+        write_json(Path(str(FILE)), made, indent=2)
+        return
+    clips, speed = generated(scenes)
+    yield from table(clips, real)
+    sys.stderr.write(f"{len(clips)} scenes generated, {speed:.0f} a minute\n")
+    if drawing:
+        figure(drawing, clips, real)
+
+
+def main() -> int:
+    """The command."""
     parser = argparse.ArgumentParser(
         prog="clevrer_worlds",
         description="Fit the generated CLEVRER world to real scenes, or compare the two.",
@@ -185,24 +184,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("real", type=Path)
     parser.add_argument("--scenes", type=int, default=1000)
     parser.add_argument("--figure", type=Path)
-    given = parser.parse_args(arguments)
-    try:
-        real = read_real(given.real)
-        if given.what != "compare":
-            fit = given.what == "fit"
-            made = fitted(given.real, real) if fit else selected(given.real, real, given.scenes)
-            write_json(Path(str(FILE)), made, indent=2)
-            return 0
-    except SubstrateError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    clips, speed = generated(given.scenes)
-    for line in table(clips, real):
-        sys.stdout.write(line + "\n")
-    sys.stderr.write(f"{len(clips)} scenes generated, {speed:.0f} a minute\n")
-    if given.figure:
-        figure(given.figure, clips, real)
-    return 0
+    given = parser.parse_args()
+    return print_lines(lines(given.what, given.real, given.scenes, given.figure))
 
 
 if __name__ == "__main__":

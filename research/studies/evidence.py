@@ -15,8 +15,9 @@ from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest, rests_on, rests_on_video
-from research.studies.robustness import EVERYTHING, ROBUSTNESS
+from research.studies.robustness import EVERYTHING
 from research.studies.shares import Shares, Weighed, named, tabled
+from research.studies.sizes import SIZES
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
@@ -120,15 +121,7 @@ TABLE = Shares(
     "Evidence: of the right answers of each benchmark's first cases (right choices, where there are "
     "choices), how many rest on what. A log that is written from a record holds its events in their own "
     "frames; a perceived log's are looked for in the generated record that the detector never saw.",
-    (
-        "benchmark",
-        "asked",
-        "the answer rests on",
-        "so many",
-        "right answers",
-        "share",
-        "95 % interval",
-    ),
+    ("benchmark", "asked", "the answer rests on", "so many", "right answers", "share", "95 % interval"),
     PLACES,
     pooled=True,
 )
@@ -144,6 +137,6 @@ EVIDENCE = Study(
         _part(gqa.GQA, partial(rests_on, recorded=FACTS, absent=FACTS)),
         _part(twin.TWIN),
     ),
-    parameters=ROBUSTNESS.parameters,
+    parameters=SIZES,
     **tabled(KEY, TABLE),
 )

@@ -16,8 +16,8 @@ from orchestration.studies.study import Part, Study
 from research.baselines.shortcuts import last_word_rows, trivial_rows
 from research.benchmarks import GENERATED
 from research.domains.duality_trial import trials
-from research.studies.robustness import ROBUSTNESS
-from research.studies.shares import Shares, Weighed, tabled
+from research.studies.shares import Shares, Weighed, named, tabled
+from research.studies.sizes import SIZES
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -53,7 +53,7 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
         for name in CONFIGURATIONS:
             configured = replace(parameters, predictive=Predictive(name))
             for row in answer_scene(scene.log, int(case.scene), questions, configured, split):
-                yield replace(row, subset=f"predictive.{name}: {label}")
+                yield replace(row, subset=named(f"predictive.{name}", label))
 
 
 def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
@@ -122,6 +122,6 @@ QUESTIONS = Study(
             rows=trial_rows,
         ),
     ),
-    parameters=ROBUSTNESS.parameters,
+    parameters=SIZES,
     **tabled(KEY, TABLE),
 )

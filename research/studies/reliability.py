@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from markupsafe import Markup
@@ -14,15 +14,14 @@ from msgspec.structs import replace
 
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.rendering.figures import ALOE, FAINT, MEASURED, NS_DR, svg
 from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
 from research.domains.perception.judge import Kind, gold_of, hypotheses
 from research.domains.perception.parameters import Perception
-from research.studies.robustness import ROBUSTNESS
-from research.studies.shares import MARKED_POINTS, whiskers
+from research.studies.figures import Bin, reliability_diagram
+from research.studies.sizes import SIZES
 from substrate.base.errors import ProgramError
 from substrate.base.files import write_json
 from substrate.domains.clevrer.explain import Chances, ground_of
@@ -31,9 +30,6 @@ from substrate.domains.clevrer.interpreter import choice_program, in_order
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SUBSETS = ("predictive", "counterfactual")
 EVENTS: tuple[str, ...] = get_args(Kind)
@@ -66,14 +62,6 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
     probability: float
     correct: bool
     log: str
-
-
-class Bin(msgspec.Struct, frozen=True):
-    """Choices or events of like probability: their number, their mean probability, and how many are right."""
-
-    n: int
-    said: float
-    right: int
 
 
 class Reliability(msgspec.Struct, frozen=True):
@@ -228,28 +216,6 @@ def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     return {reliability.subset: in_words(reliability) for reliability in reliabilities}
 
 
-def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
-    """Draw the share that is correct over the stated probability, a line for each kind of question or event.
-
-    Args:
-        alone: as for :func:`research.studies.shares.fall`.
-    """
-    styles = zip((MEASURED, NS_DR, ALOE), "os^", strict=False)
-
-    def draw(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
-        for (title, bins), (colour, marker) in zip(series.items(), styles, strict=False):
-            shares, errors = whiskers([(bin_.right, bin_.n) for bin_ in bins], whole=1)
-            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
-            axes.errorbar([bin_.said for bin_ in bins], shares, yerr=errors, **style)
-        axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
-        if series:
-            axes.legend(fontsize=9, loc="upper left")
-
-    about = "Reliability: the share that holds against the probability said, with 95 % intervals."
-    return svg(name, about, draw, height=4.2, alone=alone)
-
-
 def in_words(reliability: Reliability) -> str:
     """A subset's Brier score beside those of rounded and of constant probabilities, in words."""
     what = "" if reliability.subset in EVENTS else " choices"
@@ -265,19 +231,11 @@ def sections(workspace: Any) -> Iterator[Drawn]:
     words for each subset.
     """
     for part in RELIABILITY.parts:
-        if reliabilities := [
-            reliability
-            for reliability in read_list(workspace.path(bins_file(part.name)), Reliability)
-            if reliability.n
-        ]:
+        counted = read_list(workspace.path(bins_file(part.name)), Reliability)
+        if reliabilities := [reliability for reliability in counted if reliability.n]:
             series = {reliability.subset: reliability.bins for reliability in reliabilities}
             drawn = Markup(reliability_diagram(f"reliability-{part.name}", series))
-            yield Drawn(
-                part.name,
-                *HEADINGS[part.name],
-                drawn,
-                [in_words(reliability) for reliability in reliabilities],
-            )
+            yield Drawn(part.name, *HEADINGS[part.name], drawn, list(map(in_words, reliabilities)))
 
 
 HEADINGS = {
@@ -317,7 +275,7 @@ RELIABILITY = Study(
             free=EVENTS,
         ),
     ),
-    parameters=ROBUSTNESS.parameters,
+    parameters=SIZES,
     draw=draw_reliability,
     sections=sections,
 )

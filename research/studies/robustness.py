@@ -13,13 +13,13 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, gqa
-from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
 from orchestration.code import Declared
 from orchestration.studies.ablations import VARIANTS, expected_rows, variant_rows
 from orchestration.studies.study import Part, Study
@@ -30,6 +30,7 @@ from research.generators import inexact_graphs as gqa_inexact
 from research.generators import retold
 from research.generators.altered import altered
 from research.studies.shares import Shares, named, tabled
+from research.studies.sizes import SIZES
 from substrate.base.words import counted
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import Annotation, decode_annotation
@@ -47,25 +48,6 @@ AS_IT_IS = "as it is"
 Change = Callable[..., Any]
 """Makes observed input inexact, with random numbers from ``rng``."""
 _SHARES = (0.05, 0.1, 0.2)
-
-
-class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The sizes of the studies beyond the paper: the number of cases of each benchmark that is asked again on
-    inexact input, and the sizes of the studies of reliability, evidence and questions.
-    """
-
-    clevrer: Annotated[int, Natural] = 0
-    comphy_inferred: Annotated[int, Natural] = 0
-    gqa: Annotated[int, Natural] = 0
-    babi: Annotated[int, Natural] = 0
-    reliability: Annotated[int, Natural] = 0
-    """CLEVRER's scenes whose answers about imagined worlds get probabilities."""
-    perceived: Annotated[int, Natural] = 0
-    """Perceived videos whose events' probabilities are compared with the true events."""
-    evidence: Annotated[int, Natural] = 0
-    """Cases per benchmark whose right answers are explained, to count what they rest on."""
-    questions: Annotated[int, Natural] = 0
-    """CLEVRER's generated scenes that are asked about with other wrong choices."""
 
 
 @dataclass(frozen=True)
@@ -328,7 +310,7 @@ ROBUSTNESS = Study(
             *_missed(_stories, "sentences", retold.shortened),
         ),
     ),
-    parameters=Section(KEY, Robustness),
+    parameters=SIZES,
     **tabled(KEY, TABLE),
 )
 """The parts by benchmark, in the order of the report."""

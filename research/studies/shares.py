@@ -6,35 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from markupsafe import Markup
 
-from orchestration.rendering import figures
 from orchestration.rendering.tables import FORMATS, Place, Table, read_list, write_csv
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import count_of
-from orchestration.scoring.statistics import wilson
 from orchestration.stage import Stage
 from orchestration.studies.study import Part, Study, counted
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of
+from research.studies.figures import Fall, Point, fall
 from substrate.base.files import write_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-MARKED_POINTS: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
-_ABOVE: dict[str, Any] = {
-    "loc": "lower center",
-    "bbox_to_anchor": (0.4, 1.0),
-    "ncols": 2,
-    "fontsize": 9,
-    "handlelength": 1.2,
-}
-"""The style of a legend above its figure."""
-
 
 FALLS = "falls.json"
 """The counts behind a study's table and figures."""
@@ -63,7 +48,7 @@ class Shares(NamedTuple):
 
 
 def named(setting: str, condition: str) -> str:
-    """Name the subset of rows of a setting under a condition."""
+    """Name the subset of rows of a setting under a condition; only :func:`_fall` takes the name apart."""
     return f"{setting}: {condition}"
 
 
@@ -76,65 +61,6 @@ class Weighed(msgspec.Struct, frozen=True):
     scene: int | str
     n: int
     correct: bool = True
-
-
-def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
-    """The shares of some counts, and the distances to the lower and upper bounds of their 95 % intervals.
-
-    >>> whiskers([(1, 2)], whole=1)[0]
-    [0.5]
-    """
-    shares = [whole * correct / n for correct, n in counts]
-    bounds = [wilson(correct, n) for correct, n in counts]
-    # By a rounding error a bound may lie on the wrong side of its estimate.
-    below = [max(0.0, value - whole * low) for value, (low, _) in zip(shares, bounds, strict=True)]
-    above = [max(0.0, whole * high - value) for value, (_, high) in zip(shares, bounds, strict=True)]
-    return shares, [below, above]
-
-
-class Point(msgspec.Struct, frozen=True):
-    """A share: ``correct`` of ``n`` questions under a condition."""
-
-    setting: str
-    condition: str
-    n: int
-    correct: int
-
-
-class Fall(msgspec.Struct, frozen=True):
-    """The fall of a benchmark's accuracy over conditions, a point per setting and condition."""
-
-    name: str
-    title: str
-    points: list[Point]
-
-
-def fall(name: str, series: Fall, *, alone: bool = False) -> str:
-    """Draw accuracy with its interval: a line per condition, a mark per setting.
-
-    Args:
-        alone: whether the figure is a separate file rather than an element of the report.
-    """
-    conditions = list(dict.fromkeys(point.condition for point in series.points))
-    settings = list(dict.fromkeys(point.setting for point in series.points))
-    colours = (figures.MEASURED, figures.NS_DR, figures.ALOE, figures.PAPER, figures.INK)
-
-    def draw(axes: Axes) -> None:
-        for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
-            points = [point for point in series.points if point.setting == setting and point.n]
-            values, errors = whiskers([(point.correct, point.n) for point in points])
-            apart = 0.14 * (place - (len(settings) - 1) / 2)
-            lines = [conditions.index(point.condition) + apart for point in points]
-            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
-            axes.errorbar(values, lines, xerr=errors, **style)
-        axes.set_yticks(range(len(conditions)), conditions)
-        axes.invert_yaxis()
-        axes.set_xlabel("accuracy per question, %")
-        axes.grid(visible=False, axis="y")
-        axes.legend(**_ABOVE)
-
-    about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return figures.svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:

@@ -1,11 +1,16 @@
-"""A measured number in docs is pinned, published, or in a section with the command that measures it."""
+"""The numbers on the pages agree with the pins.
+
+Each figure of a page is pinned, published, or in a section with the command that measures it. A row of a
+table, or a paragraph, that names a pinned number (`met/log/accuracy`) has that number's figure, and no figure
+of another benchmark. A section that ends in `substrate trace NUMBER` has that number's figure too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,37 +25,62 @@ PAGES = ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROO
 COUNTED = re.compile(r"\b(\d[\d,]*) of (?:the |some )?(\d[\d,]*)")
 INTERVAL = re.compile(r"(\d+\.\d+)(?:, | to )(\d+\.\d+)")
 DECIMAL = re.compile(r"(?<![\w.,§])(\d+\.\d+)(?![\w]|\.\d)")
-VERSIONED = r"(?:Python|RDF|SPARQL|RDF 1.2 and SPARQL|bAbI|Spark|Java|MCP|version)"
+CODE = re.compile(r"```[\s\S]*?```|`[^`]*`|^ {4}.*$", re.MULTILINE)
+NAMED = re.compile(r"(substrate trace )?\b(\w+(?:/[\w.]*\w)+)(?![\w/])")
+"""A number's name, and the command before it that traces it."""
+VERSIONED = r"(?:Python|Schema|RDF|SPARQL|RDF 1.2 and SPARQL|bAbI|Spark|Java|MCP|version)"
 BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w+|substrate bench )")
 """The sources of numbers that no pin holds: a program of the tree, or a pinned file of a run."""
+Figure = tuple[str, ...]
+"""A share alone, a count with its n, or the bounds of an interval."""
+
+
+def spelled(right: int, n: int, bounds: Sequence[float] = ()) -> set[Figure]:
+    """A count, its complement, share and interval as pages write them; Wilson's interval if none is given."""
+    spellings: set[Figure] = {(str(right), str(n)), (str(n - right), str(n))}
+    for scale, digits in ((100, 1), (100, 2), (1, 2), (1, 3)) if n else ():
+        spellings.add((f"{scale * right / n:.{digits}f}",))
+        spellings.add(tuple(f"{scale * bound:.{digits}f}" for bound in bounds or wilson(right, n)))
+    return spellings
 
 
 @cache
-def known() -> set[str | tuple[str, ...]]:
-    """Counts, intervals and shares as pins and publications have them, with one and two digits."""
-    counts = [
-        pair for profile in ("sample", "beyond", "real") for pair in pinned_scores(ROOT, profile).values()
-    ]
+def pinned() -> dict[str, set[Figure]]:
+    """The figures of each pinned number by its name; the interval is the one in the pinned table, if any."""
+    figures: dict[str, set[Figure]] = defaultdict(set)
+    for profile in ("sample", "beyond", "real"):
+        rows = dict(row for table in ("real", *TABLES) for row in pinned_cells(ROOT, profile, table).items())
+        for name, (right, n) in pinned_scores(ROOT, profile).items():
+            bounds = re.findall(r"\d+\.\d+", rows.get(name, {}).get("95 % interval", ""))
+            figures[name] |= spelled(right, n, [float(bound) / 100 for bound in bounds])
+    return figures
+
+
+@cache
+def known() -> set[Figure]:
+    """All figures of pins, pinned tables and publications."""
+    figures = set[Figure]().union(*pinned().values())
     for number in published().numbers.values():
-        accuracies = [f for name, f in number.figures.items() if name in published().systems]
-        counts += [(round(float(f.printed) * number.n / 100), number.n) for f in accuracies if number.n]
-    counts += [(n - right, n) for right, n in counts]
-    spellings: set[str | tuple[str, ...]] = {(str(right), str(n)) for right, n in counts}
-    for right, n in counts:
-        for scale, digits in ((100, 1), (100, 2), (1, 2), (1, 3)) if n else ():
-            spellings.add(f"{scale * right / n:.{digits}f}")
-            spellings.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
-    spellings |= {figure.printed.lstrip("-+") for figure in published().figures()}
-    spellings |= {figure for rival in published().rivals for figure in rival.figures.values()}
-    tables = [("real", "real"), *product(("sample", "beyond"), TABLES)]
-    rows = (row for profile, table in tables for row in pinned_cells(ROOT, profile, table).values())
+        for system in number.figures.keys() & published().systems:
+            right = round(float(number.figures[system].printed) * (number.n or 0) / 100)
+            for count in (right, (number.n or 0) - right):  # the right answers, and the wrong ones
+                figures |= spelled(count, number.n or 0)
+            bounds = [number.figures.get(f"{system}/{side}") for side in ("low", "high")]
+            figures.add(tuple(bound.printed for bound in bounds if bound))
+    figures |= {(figure.printed.lstrip("-+"),) for figure in published().figures()}
+    figures |= {(figure,) for rival in published().rivals for figure in rival.figures.values()}
+    profiles = [(profile, table) for profile in ("sample", "beyond", "real") for table in ("real", *TABLES)]
+    rows = (row for place in profiles for row in pinned_cells(ROOT, *place).values())
     cells = " ".join(cell for row in rows for cell in row.values())
-    bounds = [(f"{name}/low", f"{name}/high") for name in published().systems]
-    printed = [number.figures for number in published().numbers.values()]
-    spellings |= {
-        (f[low].printed, f[high].printed) for f in printed for low, high in bounds if {low, high} <= f.keys()
-    }
-    return spellings | set(INTERVAL.findall(cells)) | set(DECIMAL.findall(cells))
+    return figures | {*INTERVAL.findall(cells)} | {(figure,) for figure in DECIMAL.findall(cells)}
+
+
+def figures_of(text: str) -> list[Figure]:
+    """The figures of some text, without those in code."""
+    prose = CODE.sub(" ", text)
+    pairs = [tuple(n.replace(",", "") for n in pair) for pair in COUNTED.findall(prose)]
+    shares = [(share,) for share in DECIMAL.findall(INTERVAL.sub(" ", prose))]
+    return [*pairs, *INTERVAL.findall(prose), *shares]
 
 
 def sections(text: str) -> Iterator[str]:
@@ -64,33 +94,42 @@ def sections(text: str) -> Iterator[str]:
     yield from (first, *(f"{section}\n{commands}" for section in rest))
 
 
-def unknown(section: str) -> list[str]:
-    """The numbers of a section that no pin and no publication has, and no command there measures."""
-    if BENCH.search(section):
-        return []
-    prose = re.sub(r"```.*?```|`[^`]*`|^ {4}.*$", " ", section, flags=re.DOTALL | re.MULTILINE)
-    pairs = [tuple(n.replace(",", "") for n in pair) for pair in COUNTED.findall(prose)]
-    rest = INTERVAL.sub(" ", prose)
-    numbers = [*pairs, *INTERVAL.findall(prose), *DECIMAL.findall(rest)]
-    return [
-        number if isinstance(number, str) else " of ".join(number)
-        for number in numbers
-        if number not in known()
-    ]
+def faults(section: str) -> list[str]:
+    """The figures of a section that nobody measured, or that are not of the number that the page names."""
+    unknown = [] if BENCH.search(section) else [f for f in figures_of(section) if f not in known()]
+    unlike = [" of ".join(figure) for figure in unknown]
+    for block in re.split(r"\n\n|\n(?=\|)", re.sub(r"```[\s\S]*?```", "", section)):
+        named = [(traced, name) for traced, name in NAMED.findall(block) if name in pinned()]
+        cited = {name.partition("/")[0] for traced, name in named if not traced}
+        for traced, name in named:
+            present = figures_of(section if traced else block)
+            if present and not pinned()[name] & {*present}:
+                unlike.append(f"no figure of {name}")
+        allowed = set[Figure]().union(*(pinned()[n] for n in pinned() if n.partition("/")[0] in cited))
+        unlike += [" of ".join(figure) for figure in figures_of(block) if cited and figure not in allowed]
+    return list(dict.fromkeys(unlike))
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_each_number_has_a_pin_a_citation_or_the_command_that_measures_it(page: str) -> None:
-    by_section = {
-        s.splitlines()[0]: unknown(s) for s in sections((ROOT / page).read_text("utf-8")) if s.strip()
-    }
+def test_each_number_is_as_pinned_or_cited_or_has_the_command_that_measures_it(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    by_section = {section.partition("\n")[0]: faults(section) for section in sections(text)}
     assert not {title: numbers for title, numbers in by_section.items() if numbers}
 
 
 def test_a_number_that_nobody_measured_is_named() -> None:
     page = (ROOT / "README.md").read_text("utf-8")
     doctored = sections(page.replace("[99.32, 100.00]", "[99.37, 100.00]"))
-    assert [number for section in doctored for number in unknown(section)] == ["99.37 of 100.00"]
-    assert unknown("It answers 491 of 564 (86.88 %).") == ["491 of 564"]
-    command = "python -m research.measurements.clevrer_perception DATA"
-    assert unknown(f"It answers 491 of 564.\n\n    {command}") == []
+    assert [number for section in doctored for number in faults(section)] == ["99.37 of 100.00"]
+    assert faults("    a command\n\nIt answers 491 of 564 (86.88 %).") == ["491 of 564"]
+
+
+def test_a_wrong_figure_of_a_named_number_is_seen_beside_any_command() -> None:
+    command = "\n\n    python -m research.measurements.clevrer_perception DATA\n\n"
+    assert faults(f"It answers 491 of 564.{command}") == []
+    assert faults(f"{command}| `from_truth/worlds/per_question` | 568 of 574 | 68.98 |\n| b | 1.5 |") == []
+    row = "| `from_truth/worlds/per_question` | 549 of 574 | 68.89 |"
+    assert faults(f"{command}{row}") == ["no figure of from_truth/worlds/per_question", "68.89"]
+    traced = "\n\n    substrate trace met/address/accuracy"
+    assert faults(f"It answers 29.67 %.{command}{traced}") == []
+    assert faults(f"It answers 29.76 %.{command}{traced}") == ["no figure of met/address/accuracy"]

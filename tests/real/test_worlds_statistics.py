@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import asdict
 
 from research.measurements.clevrer_fit import measure
-from research.measurements.clevrer_questions import RANKED, ranked
+from research.measurements.clevrer_questions import RANKED, Asked, ranked
 from research.measurements.clevrer_questions import official as asked_officially
 from research.measurements.clevrer_statistics import (
     HISTOGRAMS,
@@ -127,7 +127,9 @@ def test_methods_rank_on_generated_questions_as_on_official_ones(
     "What was filmed, and partners" is level with the partner rule on both, and has no rank.
     """
     made = [
-        (Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions)
+        Asked(
+            Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions
+        )
         for world in worlds
     ]
     for scenes in (made, list(asked_officially(clevrer, file))):

@@ -57,10 +57,8 @@ def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
     for number in range(count):
         path = source.choice(kinds[list(kinds)[number % len(kinds)]])
         data = path.read_bytes()
-        at, by = (
-            source.randrange(len(data)),
-            source.choice((1 << source.randrange(8), source.randrange(1, 256))),
-        )
+        at = source.randrange(len(data))
+        by = source.choice((1 << source.randrange(8), source.randrange(1, 256)))
         path.write_bytes(data[:at] + bytes([data[at] ^ by]) + data[at + 1 :])
         try:
             yield verified(path.relative_to(root).as_posix(), at, by)
@@ -83,10 +81,7 @@ def verified(file: str, at: int, by: int) -> Flip:
         return Flip(file, at, by, "unnamed", in_rows, False, result.output)
     text = render_text(report)
     names = {difference.what.partition(", line ")[0] for difference in report.differences}
-    row = any(
-        difference.kind == "row" or difference.what.startswith(f"{file}, line ")
-        for difference in report.differences
-    )
+    row = any(d.kind == "row" or d.what.startswith(f"{file}, line ") for d in report.differences)
     outcome = "named" if file in names and file in text else "unnamed"
     return Flip(file, at, by, outcome, in_rows, row, text)
 

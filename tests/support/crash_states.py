@@ -177,9 +177,8 @@ class Recorder:
         self, moment: _Moment, names: Mapping[str, int], cuts: int, draw: random.Random
     ) -> Iterator[tuple[dict[str, bytes | None], bool]]:
         numbers = sorted(set(names.values()) - moment.folders)
-        kinds = [
-            _bytes(moment.durable.get(number, b""), moment.now.get(number), cuts, draw) for number in numbers
-        ]
+        of_number = ((moment.durable.get(n, b""), moment.now.get(n)) for n in numbers)
+        kinds = [_bytes(durable, now, cuts, draw) for durable, now in of_number]
         for made in _some(kinds, max(_MOST, 2 * cuts), draw):
             by_number = dict(zip(numbers, made, strict=True))
             files = {

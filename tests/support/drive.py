@@ -25,8 +25,7 @@ STEPS = ("dataset", "logs", "answers", "scores")
 
 def main() -> None:
     """Run the stages in order; the project's own errors are the last line, without a stack."""
-    overrides = [text for text in sys.argv[1:] if "=" in text]
-    workspace = open_workspace(overrides=tuple(overrides))
+    workspace = open_workspace(overrides=tuple(text for text in sys.argv[1:] if "=" in text))
     names = [text for text in sys.argv[1:] if "=" not in text]
     try:
         for benchmark in map(BENCHMARKS.__getitem__, names):

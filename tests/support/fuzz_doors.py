@@ -1,4 +1,8 @@
-"""Every door, which is a reader of input from outside, with inputs that it accepts."""
+"""Every door, which is a reader of input from outside, with inputs that it accepts.
+
+The table `DOORS` at the end is the place to begin. `fuzz_seeds.py` has the records that doors accept,
+`fuzz_forgers.py` adds the checksums that changed bytes need, and `fuzz_mutators.py` changes the bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,17 @@ import gzip
 import hashlib
 import io
 import json
-import re
 import tarfile
 import tempfile
-import zipfile
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import fuzz_forgers as forged
+import fuzz_seeds as records
 import msgspec
 import pyoxigraph as ox
-from clevrer_scenes import annotation, event_record, question
 from logs import unfolded
 
 from orchestration.benchmarks.benchmark import Case, Cases
@@ -26,12 +28,12 @@ from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, Manifest, look_at
 from orchestration.ledger.measurement import Pin
 from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
-from orchestration.models.exchange import Reply, address, make_record
+from orchestration.models.exchange import Reply, make_record
 from orchestration.models.transcript import read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import ShardedTable, short_key, table_once, table_sums, write_cases
+from orchestration.workspace.tables import ShardedTable, table_once, table_sums, write_cases
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
@@ -55,8 +57,6 @@ from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.smallville import spec_line
 from substrate.log import from_state, to_turtle
-from substrate.log._chain import Chain
-from substrate.log._members import pack
 from substrate.log.repair import repair
 from substrate.rules.lint import lint
 from substrate.sparql.guard import QueryError, checked
@@ -79,83 +79,6 @@ class Door(NamedTuple):
 def village() -> EventLog:
     """A small log."""
     return unfolded("village", until=3)[1]
-
-
-def _annotation() -> bytes:
-    return json.dumps(annotation([(0, 1, 3)], frames=5)).encode()
-
-
-def _zip(member: bytes | None = None) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("annotation_00001.json", _annotation() if member is None else member)
-    return buffer.getvalue()
-
-
-EVENTS = event_record(
-    ("red cube", "blue cube"),
-    [(0, 1, 20)],
-    scene_index=3,
-    in_outs=[{"frame": 4, "object": [0], "type": "in"}, {"frame": 60, "object": 1, "type": "out"}],
-)
-QUESTIONS = [
-    {
-        "scene_index": 3,
-        "video_filename": "video_00003.mp4",
-        "questions": [
-            question("objects count", "2") | {"question_subtype": "count"},
-            question("events belong_to", number=1, kind="explanatory", choices=[("events", "correct")]),
-        ],
-    }
-]
-HUMANS = {
-    "3": {
-        "questions": [
-            {
-                "question_id": 0,
-                "question": "Which of the following is responsible for the red cube's stop?",
-                "question_type": "explanatory",
-                "choices": [{"choice_id": 0, "choice": "the blue cube moves", "answer": "wrong"}],
-            }
-        ]
-    }
-}
-TRAJECTORIES = {
-    "scene_index": 3,
-    "objects": EVENTS["objects"],
-    "trajectory": {"0": [[0, 0.1, 0.2], [5, 0.2, 0.3]], "1": [[0, 1.0, 1.0]]},
-}
-CUP = {"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "attributes": ["red"], "relations": []}
-GRAPHS = {
-    "7": {
-        "width": 9,
-        "height": 9,
-        "objects": {"1": CUP, "2": CUP | {"relations": [{"name": "on", "object": "1"}]}},
-    }
-}
-GQA = {
-    "11": {
-        "question": "What color?",
-        "imageId": "7",
-        "answer": "red",
-        "semantic": [
-            {"operation": "select", "argument": "cup (1)", "dependencies": []},
-            {"operation": "query", "argument": "color", "dependencies": [0]},
-        ],
-    }
-}
-STORIES = (
-    b"1 Mary went to the park.\n2 John took the ball.\n"
-    b"3 Where is Mary? \tpark\t1\n1 Bo is a cat.\n2 Is Bo a cat?\tyes\t1\n"
-)
-SPARQL = [
-    b"SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s <urn:p> ?o . OPTIONAL { ?o :a/:b* ?x } "
-    b"FILTER(?x < 3 && !BOUND(?y)) } GROUP BY ?s",
-    b'PREFIX ex: <urn:x#> ASK { ?s ex:p \'a\\u0041\'@en-GB , """b"c""" ; a ex:C . { } '
-    b"UNION { VALUES ?s { 1 2.5 true } } }",
-    b"CONSTRUCT { ?s ?p <<( ?a ?b ?c )>> } WHERE { ?s ?p ?o MINUS { ?o ?q ( 1 [ ?r 2 ] ) } } "
-    b"ORDER BY ?s LIMIT 3 # end",
-]
 
 
 def _sparql(path: Path) -> None:
@@ -205,57 +128,6 @@ def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
-def forged_log(data: bytes) -> bytes:
-    """The text of a log with a chain that fits its lines."""
-    chain, tick, lines = Chain(), -1, list[str]()
-    head, body = list[str](), None
-    for line in data.decode("utf-8", "replace").split("\n"):
-        if body is None:
-            named = re.match(r'H tick "(\d{1,18})" \.$', line)
-            tick = int(named[1]) if named else tick
-            if line == "TX .":
-                body = list[str]()
-            elif not line.startswith(("H id", "H prev")):
-                head.append(line)
-        elif line == "TC .":
-            before, chain = chain.value, chain.after(tick, body)
-            origin = ("H parent", "H branch", "H descent", "H opening")
-            first = [header for header in head if header.startswith(origin)]
-            rest = [header for header in head if not header.startswith(origin)]
-            lines += [*first, f"H id <{chain.value}> .", f"H prev <{before}> .", *rest, "TX .", *body, line]
-            head, body = [], None
-        else:
-            body.append(line)
-    return "\n".join([*lines, *head, *(body or ())]).encode()
-
-
-def forged_member(data: bytes) -> bytes:
-    """A packed log as this program writes it, with all its checksums."""
-    return pack(forged_log(data).decode())
-
-
-def forged_transcript(data: bytes) -> bytes:
-    """Lines of a transcript, each with the address and digest of its request and reply."""
-    lines: list[bytes] = []
-    for line in data.splitlines():
-        with suppress(ValueError, TypeError, KeyError, RecursionError):
-            record = json.loads(line)
-            digest = address({"request": record["request"], "reply": record["reply"]})
-            line = json.dumps(record | {"address": address(record["request"]), "digest": digest}).encode()
-        lines.append(line + b"\n")
-    return b"".join(lines)
-
-
-def forged_zip(data: bytes) -> bytes:
-    """An archive with one member, which has these bytes."""
-    return _zip(data)
-
-
-def forged_pins(data: bytes) -> bytes:
-    """A file of pins with the seal of its lines."""
-    return b'{"digest": "%s",\n%s\n' % (hashlib.sha256(data).hexdigest().encode(), data[2:])
-
-
 def _pins(path: Path) -> None:
     root = path.parent
     (root / "pins").mkdir(exist_ok=True)
@@ -281,15 +153,6 @@ def _ledger(path: Path) -> None:
 def _ledger_texts() -> list[bytes]:
     entry = Made(code={"a.py": "00"}, parameters={"k": 1}, outs={"out": "sha256:00"})
     return [msgspec.json.encode(Manifest(stages={"a/b": entry}, tables={"t": "00"}, beside={"p": "00"}))]
-
-
-def forged_manifest(data: bytes) -> bytes:
-    """The manifest of a table with the seal that fits it."""
-    with suppress(ValueError, TypeError, KeyError, RecursionError, AttributeError):
-        manifest = json.loads(data)
-        seal = short_key(manifest["folder"], manifest["shards"], manifest["sums"])
-        return json.dumps(manifest | {"seal": seal}).encode()
-    return data
 
 
 def _manifest(path: Path) -> None:
@@ -333,10 +196,7 @@ def _calls() -> list[bytes]:
     ann = "https://example.org/ann"
     triple = {"subject": ann, "predicate": "https://example.org/likes", "object": '"tea"'}
     calls = [
-        {
-            "tool": name,
-            **{key: value for key, value in triple.items() if key in kind.arguments.__struct_fields__},
-        }
+        {"tool": name} | {key: triple[key] for key in triple if key in kind.arguments.__struct_fields__}
         for name, kind in {**READING, **WRITING}.items()
     ]
     calls.append({"tool": "sparql", "sparql": "SELECT * { ?s ?p ?o } LIMIT 2"})
@@ -358,14 +218,18 @@ def _tar() -> list[bytes]:
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name in ("en/qa1_test.txt", "en/qa2_test.txt"):
             about = tarfile.TarInfo(name)
-            about.size = len(STORIES)
-            archive.addfile(about, io.BytesIO(STORIES))
+            about.size = len(records.STORIES)
+            archive.addfile(about, io.BytesIO(records.STORIES))
     plain = gzip.decompress(buffer.getvalue())
     return [plain]
 
 
 def _json(*values: object) -> Callable[[], list[bytes]]:
     return lambda: [json.dumps(value).encode() for value in values]
+
+
+def _patch() -> list[bytes]:
+    return [village().to_patch().encode()]
 
 
 def _specs() -> list[bytes]:
@@ -375,25 +239,30 @@ def _specs() -> list[bytes]:
 DOORS: dict[str, Door] = {
     "annotation": Door(
         lambda path: annotation_log(decode_annotation((str(path), path.read_bytes()))),
-        lambda: [_annotation()],
+        lambda: [records.one_annotation()],
     ),
-    "annotations zip": Door(_annotations, lambda: [_zip()], "annotations.zip"),
-    "events": Door(_events, lambda: [*_json(EVENTS)(), gzip.compress(json.dumps(EVENTS).encode(), mtime=0)]),
-    "questions": Door(read_questions, _json(QUESTIONS, QUESTIONS[0])),
-    "comphy questions": Door(comphy.read_questions, _json(QUESTIONS, QUESTIONS[0])),
-    "human questions": Door(read_human_questions, _json(HUMANS)),
-    "trajectories": Door(read_trajectories, _json(TRAJECTORIES)),
+    "annotations zip": Door(
+        _annotations, lambda: [forged.zipped(records.one_annotation())], "annotations.zip"
+    ),
+    "events": Door(
+        _events,
+        lambda: [*_json(records.EVENTS)(), gzip.compress(json.dumps(records.EVENTS).encode(), mtime=0)],
+    ),
+    "questions": Door(read_questions, _json(records.QUESTIONS, records.QUESTIONS[0])),
+    "comphy questions": Door(comphy.read_questions, _json(records.QUESTIONS, records.QUESTIONS[0])),
+    "human questions": Door(read_human_questions, _json(records.HUMANS)),
+    "trajectories": Door(read_trajectories, _json(records.TRAJECTORIES)),
     "babi tasks": Door(
-        lambda path: parse_stories(_text(path), file=str(path), subset="qa1"), lambda: [STORIES]
+        lambda path: parse_stories(_text(path), file=str(path), subset="qa1"), lambda: [records.STORIES]
     ),
-    "gqa graphs": Door(lambda path: dict(gqa.read_scene_graphs(path)), _json(GRAPHS)),
-    "gqa questions": Door(gqa.read_questions, _json(GQA, [GQA["11"] | {"questionId": 3}])),
+    "gqa graphs": Door(lambda path: dict(gqa.read_scene_graphs(path)), _json(records.GRAPHS)),
+    "gqa questions": Door(gqa.read_questions, _json(records.GQA, [records.GQA["11"] | {"questionId": 3}])),
     "specs": Door(lambda path: (read_specs(path), read_gold(path)), _specs),
-    "log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp"),
+    "log": Door(_log, _patch, "log.rdfp"),
     "packed log": Door(_log, lambda: [gzip.compress(village().to_patch().encode(), mtime=0)], "log.rdfp.gz"),
-    "patch": Door(lambda path: EventLog.from_patch(_text(path)), lambda: [village().to_patch().encode()]),
+    "patch": Door(lambda path: EventLog.from_patch(_text(path)), _patch),
     "turtle": Door(lambda path: from_state(_text(path)), lambda: [to_turtle(village().state()).encode()]),
-    "sparql": Door(_sparql, lambda: SPARQL),
+    "sparql": Door(_sparql, lambda: records.SPARQL),
     "tbox": Door(
         _tbox,
         lambda: [(ROOT / "tboxes" / f"{name}.ttl").read_bytes() for name in ("clinical", "clevrer")],
@@ -401,11 +270,11 @@ DOORS: dict[str, Door] = {
     ),
     "parameters": Door(_params, lambda: [(ROOT / "params.yaml").read_bytes()], "params.yaml"),
     "transcript": Door(read_transcript, _transcript),
-    "forged log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp", forged_log),
-    "forged packed log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp.gz", forged_member),
-    "repair": Door(repair, lambda: [village().to_patch().encode()], "log.rdfp", forged_log),
-    "forged transcript": Door(read_transcript, _transcript, wrap=forged_transcript),
-    "forged zip": Door(_annotations, lambda: [_annotation()], "annotations.zip", forged_zip),
+    "forged log": Door(_log, _patch, "log.rdfp", forged.log),
+    "forged packed log": Door(_log, _patch, "log.rdfp.gz", forged.member),
+    "repair": Door(repair, _patch, "log.rdfp", forged.log),
+    "forged transcript": Door(read_transcript, _transcript, wrap=forged.transcript),
+    "forged zip": Door(_annotations, lambda: [records.one_annotation()], "annotations.zip", forged.zipped),
     "tar": Door(
         lambda path: extract(path, lambda name: name.name, path.parent, what="task"),
         _tar,
@@ -413,21 +282,11 @@ DOORS: dict[str, Door] = {
         lambda data: gzip.compress(data, mtime=0),
     ),
     "forged ledger": Door(_ledger, _ledger_texts),
-    "forged pins": Door(_pins, _bare_pins, wrap=forged_pins),
-    "forged manifest": Door(_manifest, _manifests, wrap=forged_manifest),
+    "forged pins": Door(_pins, _bare_pins, wrap=forged.pins),
+    "forged manifest": Door(_manifest, _manifests, wrap=forged.manifest),
     "proposals": Door(_proposals, _proposed),
     "memory tools": Door(_call, _calls),
-    "answers": Door(
-        lambda path: read_answers(path, (0, 1)),
-        lambda: [
-            b"".join(
-                b'{"spec": %d, "arm": "%s", "answer": "yes"}\n' % (spec, arm)
-                for spec in (0, 1)
-                for arm in (b"a", b"b")
-            ),
-            b'{"benchmark": "twin", "scene": 1, "question": 0, "predicted": "no"}\n',
-        ],
-    ),
+    "answers": Door(lambda path: read_answers(path, (0, 1)), lambda: [records.ANSWERS, records.TWIN_ROW]),
 }
 """Every door by name."""
 

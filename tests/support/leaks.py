@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import linear_regression
 from typing import NamedTuple
 
 from substrate import EventLog, Memory, Namespace
@@ -76,14 +77,6 @@ def count_held() -> Held:
     return Held(len(gc.get_objects()), files, threading.active_count(), pages * os.sysconf("SC_PAGE_SIZE"))
 
 
-def slope(points: list[tuple[float, float]]) -> float:
-    """The slope of a line through points, by least squares."""
-    n = len(points)
-    x, y = (sum(values) / n for values in zip(*points, strict=True))
-    spread = sum((a - x) ** 2 for a, _ in points)
-    return sum((a - x) * (b - y) for a, b in points) / spread if spread else 0.0
-
-
 def main() -> None:
     """Use each for its share of the time, and print what grew."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -104,8 +97,9 @@ def main() -> None:
                     points.append((times * OPERATIONS, now.resident))
         now, later = count_held(), points[len(points) // 2 :]
         first = first or now
+        slope = linear_regression(*zip(*later, strict=True)).slope if len(later) > 1 else 0.0
         sys.stdout.write(
-            f"{name}: {times * OPERATIONS:,} operations, {slope(later):+.2f} bytes of memory an operation, "
+            f"{name}: {times * OPERATIONS:,} operations, {slope:+.2f} bytes of memory an operation, "
             f"{now.objects - first.objects:+} objects, {now.files - first.files:+} files, "
             f"{now.threads - first.threads:+} threads; {now.resident / 2**20:.0f} MiB\n"
         )

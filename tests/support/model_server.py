@@ -129,12 +129,9 @@ def model_server(answer: Answer, *faults: str, **others: Any) -> Iterator[ModelS
 
 def text_of(body: dict[str, Any]) -> str:
     """All text of a request, as the model reads it."""
-    return "\n".join(
-        m["content"]
-        if isinstance(m["content"], str)
-        else "\n".join(part.get("text", "") for part in m["content"])
-        for m in body["messages"]
-    )
+    contents = [message["content"] for message in body["messages"]]
+    parts = [[{"text": content}] if isinstance(content, str) else content for content in contents]
+    return "\n".join(part.get("text", "") for message in parts for part in message)
 
 
 def some_answer(body: dict[str, Any]) -> str:

@@ -46,9 +46,7 @@ class Busy:
         if number % 11 == 0:
             self._faults["refused"] += 1
             respond("503 Slow Down", [("Content-Type", "application/xml")])
-            return [
-                b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
-            ]
+            return [b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"]
         if number % 17 == 0:
             self._faults["closed"] += 1
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)

@@ -36,18 +36,12 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
     stored.index.parent.mkdir(parents=True, exist_ok=True)
     entries = [LogEntry(name, log.digest, len(log), "a test") for name, log in logs.items()]
     stored.index.write_bytes(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
-    rows = [
-        {
-            "number": number,
-            "place": 0,
-            "name": name,
-            "digest": log.digest,
-            "deltas": len(log),
-            "source": "a test",
-            "patch": log.to_patch(),
-        }
-        for number, (name, log) in enumerate(logs.items())
+    entries_and_logs = zip(entries, logs.values(), strict=True)
+    values = [
+        (n, 0, *msgspec.structs.astuple(entry), log.to_patch())
+        for n, (entry, log) in enumerate(entries_and_logs)
     ]
+    rows = [dict(zip(LOGS.names, row, strict=True)) for row in values]
     stored.storage.write_rows(rows, LOGS, stored.folders[0], "test", shard_name(0))
     table = sealed(f"{stored.folders[0]}/test", [len(rows)], [""], [len(rows)])
     stored.storage.write_record(table, stored.folders[0], index_key(stored.index))

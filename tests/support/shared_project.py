@@ -14,12 +14,8 @@ import yaml
 from commands import invoke
 from projects import ONE_WORKER, ROOT
 
-_IDENTITY = {
-    "GIT_AUTHOR_NAME": "Ada",
-    "GIT_AUTHOR_EMAIL": "ada@example.org",
-    "GIT_COMMITTER_NAME": "Ada",
-    "GIT_COMMITTER_EMAIL": "ada@example.org",
-}
+_IDENTITY = {f"GIT_{role}_NAME": "Ada" for role in ("AUTHOR", "COMMITTER")}
+_IDENTITY |= {f"GIT_{role}_EMAIL": "ada@example.org" for role in ("AUTHOR", "COMMITTER")}
 
 
 def run(folder: Path, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -31,14 +27,8 @@ def run(folder: Path, *command: str, check: bool = True) -> subprocess.Completed
         done = _substrate(folder, command, environment)
     else:
         program = [sys.executable, "-m", "dvc"] if command[0] == "dvc" else [command[0]]
-        done = subprocess.run(
-            [*program, *command[1:]],
-            cwd=folder,
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        words, variables = [*program, *command[1:]], os.environ | environment
+        done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import rdflib
 
 from benchmarks.speed.measure import Bench, Pair
-from benchmarks.speed.workloads import village_log
+from benchmarks.speed.workloads import branch_tick, village_log
 from substrate import Assert, Delta, EventLog, Intervention, Op, State, worlds
 
 _KNOWS = ox.NamedNode("urn:village:knows")
@@ -43,11 +43,6 @@ def _interventions(triples: int) -> list[Intervention]:
     if triples > 1:
         return [Several(branch, triples) for branch in range(_BRANCHES)]
     return [Assert(Several(branch, 1).triples[0]) for branch in range(_BRANCHES)]
-
-
-def branch_tick(log: EventLog) -> int:
-    """The tick after nine tenths of a log's deltas."""
-    return log[len(log) * 9 // 10].tick
 
 
 def _prepared(size: int) -> tuple[EventLog, int]:
@@ -166,32 +161,17 @@ def _beside_rdflib(size: int) -> Iterator[Pair]:
     yield Pair(lambda: worlds(log, at, changes).ask(_ASK), changed)
 
 
+_FORKED, _COPY = "100 worlds forked and asked", "one store filled and asked"
 WORLDS = {
-    "worlds": Bench(
-        "100 worlds forked and asked", "one store filled and asked", 2, _SIZES, _beside_a_copy(1, _ASK)
-    ),
-    "worlds-wide": Bench(
-        "100 worlds of 100 triples", "one store filled and asked", None, _SIZES, _beside_a_copy(100, _ASK)
-    ),
-    "worlds-path": Bench(
-        "100 worlds asked for a path", "one store filled and asked", None, _SIZES, _beside_a_copy(1, _PATH)
-    ),
-    "worlds-count": Bench(
-        "100 worlds asked to count", "one store filled and asked", None, _SIZES, _beside_a_copy(1, _COUNT)
-    ),
-    "worlds-sqlite": Bench(
-        "100 worlds forked and asked", "100 savepoints of SQLite", None, _SIZES[:2], _beside_sqlite
-    ),
-    "as-of": Bench("40 random ticks asked", "one store filled and asked", None, _SIZES, _random_ticks(_ASK)),
-    "as-of-count": Bench(
-        "40 ticks asked for all places", "one store filled and asked", None, _SIZES, _random_ticks(_PLACES)
-    ),
-    "as-of-all": Bench(
-        "40 ticks asked for any triple", "one store filled and asked", None, _SIZES, _random_ticks(_ANY)
-    ),
+    "worlds": Bench(_FORKED, _COPY, 2, _SIZES, _beside_a_copy(1, _ASK)),
+    "worlds-wide": Bench("100 worlds of 100 triples", _COPY, None, _SIZES, _beside_a_copy(100, _ASK)),
+    "worlds-path": Bench("100 worlds asked for a path", _COPY, None, _SIZES, _beside_a_copy(1, _PATH)),
+    "worlds-count": Bench("100 worlds asked to count", _COPY, None, _SIZES, _beside_a_copy(1, _COUNT)),
+    "worlds-sqlite": Bench(_FORKED, "100 savepoints of SQLite", None, _SIZES[:2], _beside_sqlite),
+    "as-of": Bench("40 random ticks asked", _COPY, None, _SIZES, _random_ticks(_ASK)),
+    "as-of-count": Bench("40 ticks asked for all places", _COPY, None, _SIZES, _random_ticks(_PLACES)),
+    "as-of-all": Bench("40 ticks asked for any triple", _COPY, None, _SIZES, _random_ticks(_ANY)),
     "as-of-set": Bench("40 random ticks as sets", "the last state", None, _SIZES, _random_sets),
-    "worlds-rdflib": Bench(
-        "100 worlds forked and asked", "an rdflib graph", None, _SIZES[:2], _beside_rdflib
-    ),
+    "worlds-rdflib": Bench(_FORKED, "an rdflib graph", None, _SIZES[:2], _beside_rdflib),
 }
 """Benches of branches by name."""
