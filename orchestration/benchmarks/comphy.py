@@ -129,7 +129,7 @@ def setting(
         logged: a description of the stage of its logs.
     """
     parameters = bm.Section(name, Parameters)
-    simulator = beyond("research.domains.property_motion:SIMULATED")
+    simulator = beyond("research.domains.comphy.motion:SIMULATED")
     return bm.Explained(
         name=name,
         title=title,
@@ -141,7 +141,7 @@ def setting(
             name=name,
             about=logged,
             source=TARGETS,
-            logs=partial(logs, beyond("research.domains.property_facts:hidden")),
+            logs=partial(logs, beyond("research.domains.comphy.facts:hidden")),
             parameters=parameters,
             depends_on=(f"{name}.infer_properties",),
             shapes="comphy",

@@ -15,7 +15,7 @@ import msgspec
 
 from substrate.base.errors import SubstrateError
 from substrate.baselines.model import Message, Model, ReplyError, Request, answer_of
-from substrate.baselines.twin import FORM, request
+from substrate.baselines.twin import FORM, TASK, question_text, village_text
 from substrate.domains.smallville.format import Arm, Spec
 
 USES = 8
@@ -60,23 +60,17 @@ class AgentMemory(NamedTuple):
     tools: Callable[[Spec], Sequence[Tool]]
     in_prompt: bool = True
 
-    def asked(self, user: str) -> str:
-        """The text of a question for this agent, without the village if only the memory describes it."""
-        return user if self.in_prompt else user.partition("\n\n")[2]
-
 
 def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | ReplyError:
     """Ask an agent about an arm; return ``yes``, ``no``, or the reason why its reply cannot be read.
 
     The agent is told why a turn cannot be read; such a turn counts among :data:`USES`.
     """
-    system, user = request(spec, arm).messages
-    tools = {tool.name: tool for tool in memory.tools(spec)}
+    tools, question = {tool.name: tool for tool in memory.tools(spec)}, question_text(spec, arm)
     turn = _turn(tuple((name, tool.types) for name, tool in tools.items()))
     messages = [
-        # The last line of the system's text gives the form of a direct answer.
-        Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_text, tools.values()), _TURNS))),
-        Message("user", memory.asked(user.text)),
+        Message("system", "\n".join((TASK, *map(_text, tools.values()), _TURNS))),
+        Message("user", f"{village_text(spec)}\n\n{question}" if memory.in_prompt else question),
     ]
     misses = uses = 0
     while uses < USES and misses < MISSES:

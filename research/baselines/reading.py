@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from substrate.baselines.clevrer import log_text
 from substrate.baselines.clevrer import request as about_log
 from substrate.baselines.model import Message, Model, ReplyError, Request, answer_of
-from substrate.baselines.twin import request
+from substrate.baselines.twin import TASK, request
 from substrate.domains.smallville.format import Arm, Spec
 from substrate.log.event_log import EventLog
 
@@ -15,12 +13,11 @@ THOUGHT = 1024
 """The most tokens of a model's reasoning before its answer."""
 
 
-def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
+def reasoned(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
     """Answer as :func:`substrate.baselines.twin.direct` after the model has reasoned in its own words."""
     prompt = request(spec, arm)
     system, user = prompt.messages
-    # The last line of the system's text gives the form of a direct answer.
-    aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
+    aloud = (Message("system", f"{TASK}\nReason step by step."), user)
     try:
         thought = model.ask(Request(aloud, None, THOUGHT))
     except ReplyError as error:

@@ -1,7 +1,8 @@
 """A village as a memory that an agent may ask: by the substrate, or by a search over its sentences.
 
-Everything is in the words of the prompt of Twin-EventLog, so that a model needs no identifiers. The tools see
-the specification, and never its gold.
+The two classes are the two memories. :data:`SUBSTRATE` and :data:`SEARCH`, at the end, describe their methods
+to a model as tools. Everything is in the words of the prompt of Twin-EventLog, so that a model needs no
+identifiers. The tools see the specification, and never its gold.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 import msgspec
+import pyoxigraph as ox
 
 from research.baselines.agent import AgentMemory, Tool
 from substrate.base.errors import ParameterError
@@ -26,10 +28,6 @@ from substrate.log.state import State
 PLANNED = "planned"
 """The world in which all goes on as planned."""
 _PLAN = re.compile(r"from tick (\d+) on at (.+?)(?:, if they know then: (.+))?")
-
-
-if TYPE_CHECKING:
-    import pyoxigraph as ox
 
 
 class VillageMemory:
@@ -108,7 +106,7 @@ class VillageMemory:
             raise ParameterError(
                 f"no intervention is called {intervention!r}", hint=f"Say one of {', '.join(INTERVENTIONS)}"
             )
-        act = ArmIntervention(intervention, self._id(villager), **self._change(intervention, what))
+        act = self._act(intervention, self._id(villager), what)
         imagined = msgspec.structs.replace(self._spec, branch=tick, intervention=act)
         # Transcripts hold these names: the planned world counts from the first intervention on.
         world = f"imagined {len(self._worlds)}"
@@ -126,7 +124,7 @@ class VillageMemory:
     def _objects(self, state: State, agent: str, predicate: str) -> list[str]:
         """The names of the things that a villager is at, or knows, in a state."""
         query = f"SELECT ?thing WHERE {{ {entity(agent)} {term(predicate)} ?thing }}"
-        solutions = cast("ox.QuerySolutions", state.query(query))
+        solutions = cast(ox.QuerySolutions, state.query(query))
         by_term = {entity(identifier or ""): name for identifier, name in self._names.items()}
         return sorted(by_term[value] for (value,) in solutions)
 
@@ -137,16 +135,18 @@ class VillageMemory:
                 return str(identifier)
         raise ParameterError(f"nothing here is called {name!r}", hint="Use a name of the village's text")
 
-    def _change(self, intervention: InterventionType, what: str) -> dict[str, Any]:
+    def _act(self, intervention: InterventionType, agent: str, what: str) -> ArmIntervention:
+        """The intervention on a villager; its text names a place, a fact or a plan."""
         if intervention == "override_location":
-            return {"place": self._id(what)}
-        if intervention.endswith("awareness"):
-            return {"fact": self._id(what)}
+            return ArmIntervention(intervention, agent, place=self._id(what))
+        if intervention in ("assert_awareness", "retract_awareness"):
+            return ArmIntervention(intervention, agent, fact=self._id(what))
         match = _PLAN.fullmatch(what.strip().rstrip("."))
         if not match:
             raise ParameterError(f"{what!r} is no plan", hint="Say: from tick 3 on at PLACE")
         known = match[3] and self._id(match[3])
-        return {"plan": Plan(start=int(match[1]), goal=self._id(match[2]), if_knows=known)}
+        plan = Plan(start=int(match[1]), goal=self._id(match[2]), if_knows=known)
+        return ArmIntervention(intervention, agent, plan=plan)
 
 
 def _ticks(interval: Interval) -> str:

@@ -12,9 +12,9 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import RIGHT, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.filmed import TABLE
-from research.domains.encounters import EVERY, by_log, by_reader, personas
-from research.domains.movement_file import parse_movements
-from research.domains.movement_log import movement_log
+from research.domains.village.log import movement_log
+from research.domains.village.meetings import EVERY, by_log, by_reader, personas
+from research.domains.village.movements import parse_movements
 from substrate.base.inputs import read_bytes
 from substrate.domains.rows import Row
 

@@ -19,7 +19,7 @@ from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import gold_of, happenings, lost
 from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from research.domains.perception.perceive import ExaminedVideo, Perceived, examined, recorded
 from research.domains.perception.picture import drawn, slips, timeline
 from research.domains.positions import tracked_log
 from research.generators.proposals import seen_files
@@ -112,7 +112,7 @@ def truth_of(case: bm.Case) -> EventLog | None:
 
 
 @lru_cache(maxsize=64)
-def perceived_video(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
+def perceived_video(case: bm.Case, parameters: Perception) -> tuple[ExaminedVideo, Perceived]:
     """A case's video with the results of perception, and the record that follows from them.
 
     The last ones are cached (0.6 MiB each): logs, reliability and pages of the report use the same videos.

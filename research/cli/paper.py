@@ -43,11 +43,10 @@ def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meanin
     from research.exporters.paper import Meaning
 
     if name not in listing.figures:
-        return Meaning(name, "not measured here", "no benchmark of this platform has it", None)
+        return Meaning(name, None, "no benchmark of this platform has it", None)
     entry, made = listing.entry(name), listing.made(name)
-    if entry.measured is None:
-        ours = "not measured here"
-    else:
+    ours = None
+    if entry.measured is not None:
         bounds = f" [{entry.interval[0]:.2f}, {entry.interval[1]:.2f}]" if entry.interval else ""
         ours = f"{entry.measured:g}{bounds} ({entry.data} data)"
     page = number_page(listing.split_figure(name)[0])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from substrate.base.vocabulary import RDF_TYPE
+from research.domains.objects import object_iri
+from research.domains.perception.explain import ground_alone
 from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import IMAGINING
-from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.scene import Scene
 
 RECORDED = "an event of the record"
@@ -19,17 +19,18 @@ FACTS = "facts alone, no event"
 RESTS = (RECORDED, IMAGINED, RULED, ABSENT, FACTS)
 """The things that an answer may rest on, in the order of the tables."""
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
-_EVENTS = ("Collision", "Entry", "Exit")
 
 
-class Rest(NamedTuple):
+class Decider(NamedTuple):
     """The thing that decides an answer (one of :data:`RESTS`), and a recorded event's IRI."""
 
     on: str
     event: str = ""
 
 
-def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, absent: str = ABSENT) -> Rest:
+def rests_on(
+    why: Explanation, part: ExplainedPart, recorded: str = RECORDED, absent: str = ABSENT
+) -> Decider:
     """Tell what decides a part of an answer: the last step that found or missed something.
 
     A delta at tick 0 is a fact, and a later delta is an event. A delta of a fork from its branch tick on is
@@ -49,13 +50,13 @@ def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, ab
     """
     for step in reversed(part.steps):
         if any(_imagined(why, piece) for piece in step.evidence):
-            return Rest(IMAGINED)
+            return Decider(IMAGINED)
         if step.evidence:
             later = any(why.delta(piece).tick > 0 for piece in step.evidence)
-            return Rest(recorded if later else FACTS)
+            return Decider(recorded if later else FACTS)
         if step.missed:
-            return Rest(absent)
-    return Rest(FACTS if part.steps else absent)
+            return Decider(absent)
+    return Decider(FACTS if part.steps else absent)
 
 
 def _imagined(why: Explanation, piece: Evidence) -> bool:
@@ -63,7 +64,7 @@ def _imagined(why: Explanation, piece: Evidence) -> bool:
     return branch is not None and why.delta(piece).tick >= branch
 
 
-def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Rest:
+def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Decider:
     """Find the event that decides a part of an answer: a choice, or the answer to a question without choices.
 
     If a choice is about a world that was not filmed and its event happens there, it rests on that event:
@@ -75,29 +76,30 @@ def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED)
         imagines: the cause of imagined events if the part's ground does not name it.
     """
     if not part.steps:
-        return Rest(ABSENT)
-    kinds = _kinds(why)
+        return Decider(ABSENT)
+    scene = Scene.of(why.logs[OWN])
+    recorded = {event.iri for event in scene.events if event.objects}
     membership = next((step for step in part.steps if step.name == "belong_to"), None)
     sought = _sought(part, membership) if membership else ()
     if membership and sought and any(step.name in IMAGINING for step in part.steps):
-        filmed = sought[0] if len(sought) == 1 else _filmed(why, sought)
+        filmed = sought[0] if len(sought) == 1 else _filmed(scene, sought)
         if membership.gave == "yes":
-            on = _BY_GROUND.get(part.ground.partition(";")[0], imagines)
-            return Rest(on, filmed) if on != RECORDED or filmed else Rest(ABSENT)
-        return Rest(RECORDED, filmed) if filmed else Rest(ABSENT)
+            on = _BY_GROUND.get(ground_alone(part), imagines)
+            return Decider(on, filmed) if on != RECORDED or filmed else Decider(ABSENT)
+        return Decider(RECORDED, filmed) if filmed else Decider(ABSENT)
     for step in reversed(part.steps):
-        named = [iri for (iri, *more) in step.about if not more and kinds.get(iri, "") in _EVENTS]
+        named = [iri for (iri, *more) in step.about if not more and iri in recorded]
         if named and step.name != "events":
-            return Rest(RECORDED, named[-1])
-        if step.name.startswith("filter_") and step.gave == "[]" and "at frame" in "".join(step.took):
-            return Rest(ABSENT)
-    return Rest(FACTS)
+            return Decider(RECORDED, named[-1])
+        if _dropped_all_events(step):
+            return Decider(ABSENT)
+    return Decider(FACTS)
 
 
-def _kinds(why: Explanation) -> Mapping[str, str]:
-    """The class of each of the log's individuals, by IRI; both are without namespace or angle brackets."""
-    held = Scene.of(why.logs[OWN]).holding(RDF_TYPE.value).items()
-    return {name[1:-1]: [*classes][-1][1:-1].removeprefix(NAMESPACE) for name, classes in held if classes}
+def _dropped_all_events(step: ExplainedStep) -> bool:
+    # A step carries the individuals of its result, and only the words of its inputs: each recorded event is
+    # named there with its frame.
+    return step.name.startswith("filter_") and step.gave == "[]" and "at frame" in "".join(step.took)
 
 
 def _sought(part: ExplainedPart, membership: ExplainedStep) -> tuple[str, ...]:
@@ -106,8 +108,9 @@ def _sought(part: ExplainedPart, membership: ExplainedStep) -> tuple[str, ...]:
     return next((step.about[0] for step in steps if len(step.about) == 1), ())
 
 
-def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
-    """The first filmed collision of some objects, or an empty text."""
-    scene = Scene.of(why.logs[OWN])
-    wanted = frozenset(int(iri.rpartition(":")[2]) for iri in objects)
-    return next((e.iri for e in scene.events if e.kind == "Collision" and e.objects == wanted), "")
+def _filmed(scene: Scene, objects: Sequence[str]) -> str:
+    """The IRI of the first filmed collision of some objects, named by IRI, or an empty text."""
+    for event in scene.events:
+        if event.kind == "Collision" and {object_iri(scene.iri, n) for n in event.objects} == {*objects}:
+            return event.iri
+    return ""

@@ -1,7 +1,7 @@
 """Predict a video's collisions at a frame, as an event log; compare a prediction with what happened.
 
-The log reifies a pair's later collision without asserting it, with a ``:probability`` and a ``:basis``.
-``:vote`` comes from simulations that the motion allows; ``:line``, from straight paths that come near.
+The log has a :mod:`record <research.domains.event_records>` of a pair's later collision, and does not assert
+it. The basis ``:vote`` means simulations that the motion allows; ``:line``, straight paths that come near.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import hypot
-from typing import Any
 
+from research.domains.event_records import class_record, event_records, participants, stated_probability
 from research.domains.foretelling.estimate import Estimate
 from research.domains.foretelling.predict import AT as AT
-from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
-from research.domains.foretelling.sight import BELIEF, SIGHT, Sight
+from research.domains.foretelling.predict import met_pairs, outlook, states
+from research.domains.foretelling.sight import SIGHT, Sight
+from research.domains.foretelling.weights import VOTE_WEIGHTS, Pair, believe
+from research.domains.objects import Look, look_of, looks_of
 from research.domains.perception.future import PERCEIVED, estimates, met
-from research.domains.perception.masks import Look, looks_of
-from research.domains.perception.perceive import Video, recorded
-from substrate.base.vocabulary import RDF_TYPE
+from research.domains.perception.perceive import ExaminedVideo, recorded
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.deltas import NAMESPACE, events_log, scene_iri
+from substrate.domains.clevrer.deltas import events_log, scene_iri
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
@@ -30,15 +30,9 @@ CORRECT, WRONG, UNSEEN = "correct", "wrong", "unseen"
 _NEAR = 0.4
 """Distance of centres that counts as a collision on straight lines (units)."""
 _LEAST = 0.0001  # smallest probability of the vote that a log records
-_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
-_DECIMAL = "<http://www.w3.org/2001/XMLSchema#decimal>"
-_PREDICTIONS = """SELECT ?basis ?probability ?one ?other WHERE {
-    ?record rdf:reifies <<( ?event a :Collision )>> ; :basis ?basis ; :probability ?probability .
-    ?event :participant/:number ?one , ?other FILTER (?one < ?other) }"""
-_PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 
 
-def from_detections(video: Video) -> EventLog:
+def from_detections(video: ExaminedVideo) -> EventLog:
     """Predict from a video examined up to a frame.
 
     A pair has met if a contact is believed, or if the paths came near enough to touch.
@@ -77,14 +71,13 @@ def prediction(
     chances = believe(outlook(estimated, format.FRAMES - 1 - at, sight=sight), past)
     predicted = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
     predicted += [(LINE, pair, 1.0) for pair in sorted(_near(estimated, at) - past)]
-    lines: list[str] = []
+    triples: list[str] = []
     for basis, pair, chance in predicted:
-        event, record = (f"<{iri}:{kind}:{basis}:{pair[0]}:{pair[1]}>" for kind in ("foretold", "record"))
-        lines += (f"A {event} <{NAMESPACE}participant> <{iri}:object:{number}> ." for number in pair)
-        lines.append(f"A {record} {_REIFIES} <<( {event} <{RDF_TYPE.value}> <{NAMESPACE}Collision> )>> .")
-        lines.append(f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{basis}> .")
-        lines.append(f'A {record} <{NAMESPACE}probability> "{chance:.4f}"^^{_DECIMAL} .')
-    log.extend_lines((at, line) for line in lines)
+        event, record = (f"{iri}:{kind}:{basis}:{pair[0]}:{pair[1]}" for kind in ("foretold", "record"))
+        triples += participants(event, iri, pair)
+        triples += class_record(record, event, "Collision", basis)
+        triples.append(stated_probability(record, chance))
+    log.extend_lines((at, f"A {triple} .") for triple in triples)
     return log
 
 
@@ -102,22 +95,17 @@ def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
 
 def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
     """The probabilities of collisions that a log records, by basis and the pair's looks."""
-    looks = {
-        number: (str(thing.color), str(thing.material), str(thing.shape))
-        for number, thing in Scene(log).objects.items()
-    }
+    looks = {number: look_of(thing) for number, thing in Scene(log).objects.items()}
     by_basis: dict[str, dict[frozenset[Look], float]] = {VOTE: {}, LINE: {}}
-    rows: Any = log.head.query(_PREDICTIONS, prefixes=_PREFIXES)
-    for row in rows:
-        pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
-        by_basis[row["basis"].value.removeprefix(NAMESPACE)][pair] = float(row["probability"].value)
+    for record in event_records(log).values():
+        by_basis[record.basis][frozenset(looks[number] for number in record.objects)] = record.probability
     return by_basis
 
 
 def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
     """By basis, the pairs that a log predicts to collide (at least the cut's probability), by their looks."""
     return {
-        basis: {pair for pair, chance in by_pair.items() if chance >= BELIEF.cut}
+        basis: {pair for pair, chance in by_pair.items() if chance >= VOTE_WEIGHTS.cut}
         for basis, by_pair in chances(log).items()
     }
 

@@ -23,7 +23,7 @@ from substrate.domains.smallville.judging import MOST, ArmAnswer, Judgement, jud
 _DIGITS = 6
 
 
-class Score(msgspec.Struct, frozen=True):
+class TwinScore(msgspec.Struct, frozen=True):
     """A measured number: ``correct`` of ``n`` answers, as a proportion with its 95 % interval.
 
     ``subset`` is empty for a number over all specifications.
@@ -110,7 +110,7 @@ def _read(line: bytes, where: str) -> tuple[int, format.Arm, str]:
 
 def grade(
     specs: Iterable[format.Spec], gold: Mapping[int, format.Gold], answers: Mapping[int, Sequence[ArmAnswer]]
-) -> list[Score]:
+) -> list[TwinScore]:
     """The numbers of some answers, over all specifications, over each linkage and over each query type.
 
     Names are the pipeline's: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
@@ -120,7 +120,7 @@ def grade(
         judgement = judge(answers[spec.spec], gold[spec.spec].answers)
         for group in ("", spec.linkage, spec.query.type):
             groups.setdefault(group, []).append(judgement)
-    scores: list[Score] = []
+    scores: list[TwinScore] = []
     for group, judgements in groups.items():
         for metric in Judgement._fields:
             correct = sum(getattr(judgement, metric) for judgement in judgements)
@@ -128,15 +128,15 @@ def grade(
     return scores
 
 
-def _score(group: str, metric: str, correct: int, n: int) -> Score:
+def _score(group: str, metric: str, correct: int, n: int) -> TwinScore:
     name = "/".join(filter(None, ("twin", group, metric)))
     if not n:
-        return Score(name, group, metric, n, correct, None, None)
+        return TwinScore(name, group, metric, n, correct, None, None)
     low, high = (round(bound, _DIGITS) for bound in wilson(correct, n))
-    return Score(name, group, metric, n, correct, round(correct / n, _DIGITS), (low, high))
+    return TwinScore(name, group, metric, n, correct, round(correct / n, _DIGITS), (low, high))
 
 
-def score_twin(answers: Path, specs: Path) -> list[Score]:
+def score_twin(answers: Path, specs: Path) -> list[TwinScore]:
     """Grade a file of answers.
 
     Raises:
@@ -150,10 +150,10 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
     return grade(to_answer, gold, read_answers(answers, {spec.spec for spec in to_answer}))
 
 
-def scoreboard(scores: Iterable[Score]) -> str:
+def scoreboard(scores: Iterable[TwinScore]) -> str:
     """Scores as a table for a terminal.
 
-    >>> print(scoreboard([Score("twin/joint", "", "joint", 9, 8, 0.888889, (0.565, 0.98))]))
+    >>> print(scoreboard([TwinScore("twin/joint", "", "joint", 9, 8, 0.888889, (0.565, 0.98))]))
     number        n    correct    accuracy    95 % interval
     ----------  ---  ---------  ----------  ---------------
     twin/joint    9          8      88.89%   [56.50, 98.00]
@@ -166,7 +166,7 @@ def scoreboard(scores: Iterable[Score]) -> str:
     return "\n".join("  ".join(cells).rstrip() for cells in aligned)
 
 
-def _measured(score: Score) -> tuple[str, str]:
+def _measured(score: TwinScore) -> tuple[str, str]:
     if score.accuracy is None or score.wilson is None:
         return "", ""
     low, high = score.wilson

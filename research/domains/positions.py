@@ -31,7 +31,7 @@ _LAUNCH = 2.7, 3.0
 _ROUNDS = 4  # after these, a speed and its slowing agree
 
 
-class State(NamedTuple):
+class BodyState(NamedTuple):
     """The place (units) and velocity (units/s) of a body at a frame."""
 
     x: float
@@ -103,7 +103,7 @@ class Watched:
             moving[start : start + end] = b"\1" * end
         return bytes(moving)
 
-    def state(self, frame: int) -> State | None:
+    def state(self, frame: int) -> BodyState | None:
         """The state at a frame; ``None`` if too few positions show it."""
         place = bisect_right(self.hits, frame)
         free = self._flights[place]
@@ -111,14 +111,14 @@ class Watched:
             if not free:
                 return None
             _, x, y = min(free, key=lambda point: abs(point[0] - frame))
-            return State(x, y, 0.0, 0.0)
+            return BodyState(x, y, 0.0, 0.0)
         near = [point for point in free if abs(point[0] - frame) <= _WINDOW]
         if len(near) < 2:
             known = free if len(free) > 1 else [*free, *self._ends(place)]
             near = sorted(sorted(known, key=lambda point: abs(point[0] - frame))[:2])
         if len(near) < 2:
             return None
-        return glide(near, frame, self.shape, self._law, None if place else _LAUNCH)
+        return fit_state(near, frame, self.shape, self._law, None if place else _LAUNCH)
 
     def poses(self, frames: Iterable[int]) -> list[format.Posed]:
         """The poses at those frames at which the body is in view and positions show its state.
@@ -141,18 +141,18 @@ class Watched:
             if 0 <= hit < len(self.hits) and len(self._flights[other]) > 1:
                 frame = self.hits[hit]
                 near = sorted(sorted(self._flights[other], key=lambda point: abs(point[0] - frame))[:3])
-                x, y, _, _ = glide(near, frame, self.shape, self._law)
+                x, y, _, _ = fit_state(near, frame, self.shape, self._law)
                 ends.append((frame, x, y))
         return ends
 
 
-def glide(
+def fit_state(
     points: Sequence[format.Sampled],
     frame: int,
     shape: format.Shape,
     law: Law = LAW,
     launch: tuple[float, float] | None = None,
-) -> State:
+) -> BodyState:
     """The state at a frame of the free motion that fits two or more positions best.
 
     Args:
@@ -162,11 +162,11 @@ def glide(
         law: the law that slows it down.
         launch: the range of the speed at frame 0, if it is known (units/s).
 
-    >>> x, y, vx, vy = glide([(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.276, 0.0)], 80, "sphere")
+    >>> x, y, vx, vy = fit_state([(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.276, 0.0)], 80, "sphere")
     >>> round(x, 2), round(vx, 2)
     (0.28, 0.97)
     >>> fast = [(120, 1.0, 0.0), (125, 0.72, 0.0)]  # of a sphere that was launched at 3 units/s or less
-    >>> [round(glide(fast, 125, "sphere", launch=launch).vx, 2) for launch in (None, (2.7, 3.0))]
+    >>> [round(fit_state(fast, 125, "sphere", launch=launch).vx, 2) for launch in (None, (2.7, 3.0))]
     [-1.98, -1.87]
     """
     first, x0, y0 = points[0]
@@ -181,7 +181,7 @@ def glide(
         mean = sum(ways) / count
         spread = sum((way - mean) ** 2 for way in ways)
         if not spread:
-            return State(x, y, 0.0, 0.0)
+            return BodyState(x, y, 0.0, 0.0)
         ux = sum((way - mean) * place for way, place in zip(ways, xs, strict=True)) / spread
         uy = sum((way - mean) * place for way, place in zip(ways, ys, strict=True)) / spread
         speed *= hypot(ux, uy)
@@ -192,7 +192,7 @@ def glide(
         ux, uy = ux / length, uy / length
         mean = sum(law.glide(shape, speed, time)[0] for time in seconds) / count
     way, now = law.glide(shape, speed, (frame - first) * law.frame)
-    return State(x + ux * (way - mean), y + uy * (way - mean), ux * now, uy * now)
+    return BodyState(x + ux * (way - mean), y + uy * (way - mean), ux * now, uy * now)
 
 
 def views(events: format.SceneEvents, number: int, last: int) -> list[tuple[int, int]]:

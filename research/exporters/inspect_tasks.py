@@ -3,6 +3,9 @@
 A sample is a specification. Its question is put once for each arm, each time in a conversation of its own: of
 the village as planned (arm A), and with the intervention (arm B). The answers are judged by the code of
 `substrate score twin`. Needs the extra ``inspect``.
+
+:func:`twin_eventlog` makes the samples, :func:`each_arm` asks the model, :func:`all_arms` judges its replies,
+and :class:`Judged` gives the command an exit code. Their types are ``Any`` because Inspect may be absent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """A paper's source as HTML in which each printed figure links to its meaning, with our figure beside it.
 
-pandoc reads the source. A figure is matched by its place (abstract, section, table) and its value with the
-entries of a file of published figures; those that no entry knows are listed, too.
+pandoc reads the source as JSON, whose nodes have a kind ``t`` and a content ``c``; pandoc gives them no other
+type, so neither does this module. One walk numbers sections and tables, finds the figures of each paragraph,
+and puts a link in the place of each. A figure is matched by its place (abstract, section, table) and its
+value with the entries of a file of published figures. Figures that no entry knows are listed, too.
 """
 
 from __future__ import annotations
@@ -30,12 +32,18 @@ _SKIPPED = frozenset({"Cite", "Code", "Image", "Link", "RawInline"})
 
 
 class Meaning(NamedTuple):
-    """A number that a printed figure may be, with our value of it, its method and its page in the report."""
+    """A number that a printed figure may be, with its method and its page in the report."""
 
     name: str
-    ours: str
+    ours: str | None
+    """Our value in words; ``None`` if it is not measured here."""
     how: str
     page: str | None
+
+    @property
+    def value(self) -> str:
+        """Our value, or the note that there is none."""
+        return self.ours or "not measured here"
 
 
 @dataclass
@@ -152,7 +160,7 @@ class _Reader:
         self.figures.append(figure)
         kind = "known" if figure.meanings else "unknown"
         title = (
-            "; ".join(f"{meaning.name}: {meaning.ours}" for meaning in figure.meanings)
+            "; ".join(f"{meaning.name}: {meaning.value}" for meaning in figure.meanings)
             or "no entry knows this figure"
         )
         attributes = [f"at-{figure.anchor}", ["figure", kind], []]
@@ -201,7 +209,7 @@ def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
 def summary(figures: Iterable[Printed]) -> dict[str, int]:
     """Count the figures: all, those beside ours, those not measured here, those that no entry knows."""
     printed = list(figures)
-    ours = [f for f in printed if any(not meaning.ours.startswith("not ") for meaning in f.meanings)]
+    ours = [f for f in printed if any(meaning.ours for meaning in f.meanings)]
     unknown = [figure for figure in printed if not figure.meanings]
     return {
         "figures": len(printed),

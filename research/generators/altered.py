@@ -27,8 +27,8 @@ def altered(friction: float = 1.0, restitution: float = 1.0) -> Iterator[None]:
     True
     """
     scaled = (
-        (physics._FRICTION, friction),  # pyright: ignore[reportPrivateUsage]
-        (physics._RESTITUTION, math.sqrt(restitution)),  # pyright: ignore[reportPrivateUsage]
+        (physics.FRICTION, friction),
+        (physics.RESTITUTION, math.sqrt(restitution)),
     )
     before = [dict(constants) for constants, _ in scaled]
     try:

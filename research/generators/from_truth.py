@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from random import Random
 
+from research.domains.objects import look_of
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
 from substrate.domains.clevrer import format
@@ -37,7 +38,7 @@ class Recorded(Film):
     """A video with known objects and events and unknown speeds, so no question asks which objects move."""
 
     def __init__(self, real: format.SceneEvents) -> None:
-        looks = Counter((o.color, o.material, o.shape) for o in real.objects)
+        looks = Counter(map(look_of, real.objects))
         if alike := [look for look, times in looks.items() if times > 1]:
             what, hint = f"two objects are a {' '.join(alike[0])}", "Questions name an object by its looks"
             raise FormatError(what, where=(f"scene {real.scene_index}", "$.objects"), hint=hint)
@@ -112,15 +113,13 @@ def explanatory(real: format.SceneEvents, seed: int, *, sharing: bool = False) -
     """
     film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
     names, depths = film.names, film.depths()
-    if sharing:
-        film.causes = {
-            event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
-            for event, causes in film.causes.items()
-        }
     questions: list[format.Question] = []
     for place, target in enumerate(film.of_type("collision")):
         if target not in film.once:
             continue
+        causes = film.causes[target]
+        if sharing:
+            causes = [cause for cause in causes if set(cause.objects) & set(target.objects)]
         event, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
         phrase = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
         questions.append(
@@ -130,17 +129,19 @@ def explanatory(real: format.SceneEvents, seed: int, *, sharing: bool = False) -
                 "explanatory",
                 phrase.program.split(),
                 f"chain_{depth}",
-                choices=list(_options(film, names, rng, target)),
+                choices=list(_options(film, names, rng, target, causes)),
             )
         )
     return sorted(questions, key=lambda question: question.question_id)
 
 
-def _options(film: Recorded, names: Names, rng: Random, target: WorldEvent) -> Iterator[format.Choice]:
+def _options(
+    film: Recorded, names: Names, rng: Random, target: WorldEvent, causes: Sequence[WorldEvent]
+) -> Iterator[format.Choice]:
     """All that official questions offer: the presence of each object but the target's own, each entry, and
     each collision.
     """
-    causes, once = film.causes[target], film.once
+    once = film.once
     involved = {number for cause in causes for number in cause.objects}
     others = [o.object_id for o in film.annotation.object_property if o.object_id not in target.objects]
     named = [(names.of(number, rng), number in involved) for number in others]
@@ -175,7 +176,7 @@ class Truths:
 
     def __init__(self, path: Path, seed: int) -> None:
         self._path, self._seed, self._scenes = path, seed, format.read_scene_events(path)
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[int] = Counter()
         self._options: Counter[tuple[str, str]] = Counter()
         self.numbers: Sequence[int] = [
             number for number, scene in sorted(self._scenes.items()) if scene.collisions
@@ -185,7 +186,7 @@ class Truths:
         """The official record of a scene's questions."""
         questions = explanatory(self._scenes[scene], self._seed)
         for question in questions:
-            self._asked[question.question_subtype or ""] += 1
+            self._asked[depth_of(question.question_id)] += 1
             for choice in question.choices or ():
                 kind = _KINDS.get(choice.program[-2], "presence of an object")
                 self._options[kind, choice.answer or ""] += 1
@@ -201,7 +202,7 @@ class Truths:
             seed=self._seed,
             scenes=f"{len(self.numbers):,}",
             questions=f"{self._asked.total():,}",
-            depths="\n".join(f"| {name[6:]} | {n:,} |" for name, n in sorted(self._asked.items())),
+            depths="\n".join(f"| {depth} | {n:,} |" for depth, n in sorted(self._asked.items())),
             options="\n".join(f"| {kind} | {yes + no:,} | {yes:,} |" for kind, yes, no in rows),
         )
         with replacing(out / "DATASHEET.md") as fresh:

@@ -21,8 +21,9 @@ from research.domains.foretelling import predict
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import Score, Tracked, halves, outlooks_at, paired, score
-from research.domains.foretelling.sight import BELIEF, SIGHT, Belief
+from research.domains.foretelling.scoring import PairCounts, Tracked, halves, outlooks_at, paired, score
+from research.domains.foretelling.sight import SIGHT
+from research.domains.foretelling.weights import VOTE_WEIGHTS, Outlook, Pair, Votes, VoteWeights, believe
 from research.measurements.calibration import binned, brier
 from research.measurements.markdown import head, print_lines
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
@@ -42,9 +43,9 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 def judged(
     tracked: Sequence[Tracked],
     at: int,
-    outlooks: Sequence[predict.Outlook],
-    belief: Belief,
-    past: Sequence[set[predict.Pair]] | None = None,
+    outlooks: Sequence[Outlook],
+    weights: VoteWeights,
+    past: Sequence[set[Pair]] | None = None,
 ) -> list[tuple[float, bool]]:
     """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
 
@@ -53,7 +54,7 @@ def judged(
     judgements: list[tuple[float, bool]] = []
     for k, (scene, evidence) in enumerate(zip(tracked, outlooks, strict=True)):
         met = scene.met(at)
-        chances = predict.believe(evidence, met if past is None else past[k], belief=belief)
+        chances = believe(evidence, met if past is None else past[k], weights=weights)
         truth = scene.truth(at)
         unmet = (pair for pair in combinations(sorted(scene.seen(at)), 2) if pair not in met)
         judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
@@ -127,9 +128,9 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
     return Recovered(true, matched, close, extra)
 
 
-def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[predict.Outlook]:
+def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
-    outlooks: list[predict.Outlook] = []
+    outlooks: list[Outlook] = []
     for scene in tracked:
         known = {thing.id: thing for thing in scene.motion.objects}
         here = [
@@ -137,7 +138,7 @@ def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[predic
             for state in predict.states(known, scene.seen(at), at)
             if state.trust != "new"
         ]
-        close: predict.Votes = {}
+        close: Votes = {}
         for (a, va), (b, vb) in combinations(here, 2):
             dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, vb[0] - va[0], vb[1] - va[1]
             closing = dvx * dvx + dvy * dvy
@@ -147,7 +148,7 @@ def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[predic
                 and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
             ):
                 close[a.id, b.id] = (1.0, 0.5)
-        outlooks.append(predict.Outlook(close))
+        outlooks.append(Outlook(close))
     return outlooks
 
 
@@ -159,12 +160,12 @@ def _mean_velocity(scene: Tracked, body: Body, at: int, law: Law) -> tuple[float
     return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
 
 
-def hindsight(tracked: Sequence[Tracked], at: int) -> list[predict.Outlook]:
+def hindsight(tracked: Sequence[Tracked], at: int) -> list[Outlook]:
     """A simulation from the states of the fit after the next seam, for bodies that nothing hits until then.
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
-    outlooks: list[predict.Outlook] = []
+    outlooks: list[Outlook] = []
     for scene in tracked:
         known = {thing.id: thing for thing in scene.motion.objects}
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
@@ -177,7 +178,7 @@ def hindsight(tracked: Sequence[Tracked], at: int) -> list[predict.Outlook]:
             if hindsight_state and hindsight_state.trust != "new" and not scene.struck(name, at, later):
                 start[-1] = _rewound(hindsight_state.body, later - at)
         contacts = simulate(predict.separated(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
-        outlooks.append(predict.Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
+        outlooks.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
     return outlooks
 
 
@@ -192,7 +193,7 @@ def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
     return Body(body.id, body.shape, x, y, vx, vy)
 
 
-def set_off_unseen(scene: Tracked, pair: predict.Pair, at: int) -> bool:
+def set_off_unseen(scene: Tracked, pair: Pair, at: int) -> bool:
     """Tell whether a pair's collision depends on an object that was not in view at ``at``, through any chain
     of collisions between.
     """
@@ -205,11 +206,11 @@ def set_off_unseen(scene: Tracked, pair: predict.Pair, at: int) -> bool:
     return not chain <= set(seen)
 
 
-AS_VOTED = Belief(share=1.0)
+AS_VOTED = VoteWeights(share=1.0)
 """Takes the vote as it is: a pair is predicted to collide if it collides in half of the draws."""
 
 
-def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, Score, float]]:
+def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, PairCounts, float]]:
     """A row for each way to predict, with its Brier score; all but the last know who met by ``at``."""
     frames = FRAMES - 1 - at
     known = [{thing.id: thing for thing in scene.motion.objects} for scene in tracked]
@@ -220,14 +221,18 @@ def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, Scor
         ("straight lines, τ = 0.4", straight(tracked, at), AS_VOTED),
         ("one simulation", once, AS_VOTED),
         ("vote of simulations, half of them", many, AS_VOTED),
-        ("vote, weighed", many, BELIEF),
+        ("vote, weighed", many, VOTE_WEIGHTS),
         ("(one simulation, states in hindsight)", hindsight(tracked, at), AS_VOTED),
     )
-    for name, outlooks, belief in ways:
-        yield name, score(tracked, at, outlooks, belief), brier(judged(tracked, at, outlooks, belief))
+    for name, outlooks, weights in ways:
+        yield name, score(tracked, at, outlooks, weights), brier(judged(tracked, at, outlooks, weights))
     inferred = [predict.met_pairs(k, scene.seen(at)) for k, scene in zip(known, tracked, strict=True)]
-    scored = score(tracked, at, many, BELIEF, inferred)
-    yield "vote, weighed, met pairs inferred", scored, brier(judged(tracked, at, many, BELIEF, inferred))
+    scored = score(tracked, at, many, VOTE_WEIGHTS, inferred)
+    yield (
+        "vote, weighed, met pairs inferred",
+        scored,
+        brier(judged(tracked, at, many, VOTE_WEIGHTS, inferred)),
+    )
 
 
 def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
@@ -257,7 +262,7 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
             f"{hidden} of them hang on an object not yet in view."
         )
         yield "\n" + head("probability said", "pairs", "mean", "share that collides")
-        chances = judged(kept_out, at, outlooks_at(kept_out, at, LAW, SIGHT), BELIEF)
+        chances = judged(kept_out, at, outlooks_at(kept_out, at, LAW, SIGHT), VOTE_WEIGHTS)
         for place, bin_ in enumerate(binned(chances, TENTHS)):
             yield f"| bin {place + 1} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
 

@@ -20,11 +20,12 @@ import msgspec
 from research.benchmarks import foretold as benchmark
 from research.domains import foretold
 from research.domains.foretelling.estimate import Estimate
-from research.domains.foretelling.predict import Pair, met_pairs
+from research.domains.foretelling.predict import met_pairs
+from research.domains.foretelling.weights import Pair
+from research.domains.objects import Look, looks_of
 from research.domains.perception import future
 from research.domains.perception.format import decode_proposals
-from research.domains.perception.masks import Look, looks_of
-from research.domains.perception.perceive import Video, examined, recorded
+from research.domains.perception.perceive import ExaminedVideo, examined, recorded
 from research.measurements.markdown import head, print_lines, row
 from substrate.domains.clevrer.format import SceneEvents, decode_scene_events
 from substrate.domains.clevrer.motion.engine import Body
@@ -32,7 +33,7 @@ from substrate.domains.clevrer.motion.engine import Body
 WAYS = ("seen by the frame", "states of all frames", "and the true past")
 
 
-def known_later(video: Video, at: int) -> list[Estimate]:
+def known_later(video: ExaminedVideo, at: int) -> list[Estimate]:
     """The state of each body at a frame, from the whole piece of its path between two blows."""
     states: list[Estimate] = []
     for number, path in enumerate(video.paths):
@@ -46,7 +47,9 @@ def known_later(video: Video, at: int) -> list[Estimate]:
     return states
 
 
-def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
+def predictions(
+    whole: ExaminedVideo, seen: ExaminedVideo, truth: SceneEvents, at: int
+) -> Iterator[set[frozenset[Look]]]:
     """The pairs that each way foretells, by their looks."""
     yield foretold.foretold(foretold.from_detections(seen))[foretold.VOTE]
     early, full, true_looks = recorded(seen), recorded(whole), looks_of(truth.objects)

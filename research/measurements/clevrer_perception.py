@@ -25,9 +25,9 @@ import numpy as np
 
 from research.domains.perception.calibrate import fit_belief, is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
-from research.domains.perception.judge import Gold, hypotheses, lost, read_gold
+from research.domains.perception.judge import TrueEvents, hypotheses, lost, read_gold
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from research.domains.perception.perceive import ExaminedVideo, Perceived, examined, recorded
 from research.domains.possible import answer_possible, decode_possible
 from research.measurements.calibration import binned, brier
 from research.measurements.foretold_by_frame import future
@@ -50,18 +50,18 @@ class Judged(NamedTuple):
     """A video as it is perceived, its examination, and the truth."""
 
     record: Perceived
-    video: Video
-    truth: Gold
+    video: ExaminedVideo
+    truth: TrueEvents
 
 
-def examine(data: Path, part: Callable[[int], bool]) -> list[Video]:
+def examine(data: Path, part: Callable[[int], bool]) -> list[ExaminedVideo]:
     """The videos of a part, examined."""
     where = data / "proposals.zip"
     names = {n: name for n, name in proposal_names(where).items() if part(n)}
     return [examined(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
 
 
-def cross_validated(videos: Sequence[Video], truth: Mapping[int, Gold]) -> list[Judged]:
+def cross_validated(videos: Sequence[ExaminedVideo], truth: Mapping[int, TrueEvents]) -> list[Judged]:
     """Each video with weights that were fitted to the other folds."""
     judged: list[Judged] = []
     for here in range(FOLDS):

@@ -9,10 +9,10 @@ from typing import Any
 
 from research.benchmarks.filmed import sampled
 from research.domains import foretold
-from research.domains.foretelling.sight import BELIEF
+from research.domains.foretelling.weights import VOTE_WEIGHTS
+from research.domains.objects import looks_of
 from research.domains.perception.calibrate import is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
-from research.domains.perception.masks import looks_of
 from research.domains.perception.perceive import examined
 from research.measurements.calibration import brier
 from research.measurements.markdown import with_interval
@@ -75,7 +75,7 @@ def scores_at(
         looks = looks_of(truth.objects)
         past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
         for way, of_pairs in ways.items():
-            likely = {pair for pair, chance in of_pairs.items() if chance >= BELIEF.cut}
+            likely = {pair for pair, chance in of_pairs.items() if chance >= VOTE_WEIGHTS.cut}
             for pair, (verdict, true) in zip(
                 foretold.pairs_of(truth, likely), foretold.compared(truth, at, likely), strict=True
             ):

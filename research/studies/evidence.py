@@ -14,7 +14,16 @@ from orchestration.benchmarks.benchmark import Case, Explained, Logs
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
-from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest, rests_on, rests_on_video
+from research.domains.evidence import (
+    ABSENT,
+    FACTS,
+    IMAGINED,
+    RECORDED,
+    RULED,
+    Decider,
+    rests_on,
+    rests_on_video,
+)
 from research.studies.robustness import EVERYTHING
 from research.studies.shares import Shares, Weighed, named, tabled
 from research.studies.sizes import SIZES
@@ -52,7 +61,7 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
 
 def rows(
     base: Explained,
-    rests: Callable[[Explanation, ExplainedPart], Rest],
+    rests: Callable[[Explanation, ExplainedPart], Decider],
     setting: Callable[[Row], str],
     truth: Callable[[Case, str], Scene | None],
     case: Case,
@@ -83,7 +92,7 @@ def rows(
         yield Weighed(base.name, split, named(*pair), case.scene, n)
 
 
-def _condition(rest: Rest, why: Explanation, true: Scene | None) -> str:
+def _condition(rest: Decider, why: Explanation, true: Scene | None) -> str:
     """The condition of an answer: one of :data:`PLACES`."""
     if true is None or not rest.event:
         return rest.on
@@ -99,7 +108,7 @@ def _as_filmed(case: Case, split: str) -> Scene | None:
 
 def _part(
     base: Explained,
-    rests: Callable[..., Rest] = rests_on,
+    rests: Callable[..., Decider] = rests_on,
     setting: Callable[[Row], str] = lambda row: row.subset,
     truth: Callable[[Case, str], Scene | None] = lambda *_: None,
 ) -> Part:

@@ -11,9 +11,9 @@ from substrate.baselines.model import Model, ReplyError, Request, answer_of, one
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Agent, Arm, ArmIntervention, Gold, Plan, Spec
 
-_TASK = """You are told how a village goes on and asked one yes-or-no question about it.
-Work out who is where at each tick, who meets whom, and who comes to know what.
-Reply with JSON only, {"answer": "yes"} or {"answer": "no"}."""
+TASK = """You are told how a village goes on and asked one yes-or-no question about it.
+Work out who is where at each tick, who meets whom, and who comes to know what."""
+_REPLY = 'Reply with JSON only, {"answer": "yes"} or {"answer": "no"}.'
 
 _RULES = """Ticks run from 0 to {horizon}. At each tick, all at once, \
 each villager with a plan that starts then goes to its place and stays there
@@ -70,18 +70,21 @@ INTERVENTIONS: Mapping[str, Callable[[ArmIntervention, Names], str]] = {
 """For each kind of intervention, a function that words it."""
 
 
-def request(spec: Spec, arm: Arm) -> Request:
-    """Write the question about one arm; arm A's question does not mention the intervention."""
+def question_text(spec: Spec, arm: Arm) -> str:
+    """The question about one arm, without the village; arm A's does not mention the intervention."""
     act, then = spec.acts[arm], "All goes on as planned."
     if act:
         happens = INTERVENTIONS[act.type](act, names_of(spec))
-        then = (
-            f"At tick {spec.branch}, before anything else of that tick, {happens}. "
-            "Then all goes on by the same rules."
-        )
+        then = f"At tick {spec.branch}, before anything else of that tick, {happens}. "
+        then += "Then all goes on by the same rules."
     span = f"the ticks from {spec.branch} to {spec.village.horizon}, both included"
-    question = f"Question about {span}: {spec.query.text}"
-    return request_of(_TASK, "\n\n".join((village_text(spec), then, question)), one_of("yes", "no"))
+    return f"{then}\n\nQuestion about {span}: {spec.query.text}"
+
+
+def request(spec: Spec, arm: Arm) -> Request:
+    """Put the question about one arm, after the village."""
+    text = f"{village_text(spec)}\n\n{question_text(spec, arm)}"
+    return request_of(f"{TASK}\n{_REPLY}", text, one_of("yes", "no"))
 
 
 def direct(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from clevrer_scenes import filmed_log
 
-from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from research.domains.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Decider
 from research.domains.evidence import rests_on_video as rests_on
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import explain
@@ -20,7 +20,7 @@ CUBE, BALL, CAN = range(3)
 FILTERS = ("cube filter_shape", "blue filter_color", "green filter_color")
 
 
-def rests(scene: Scene, program: str, choice: str = "", parameters: Parameters | None = None) -> Rest:
+def rests(scene: Scene, program: str, choice: str = "", parameters: Parameters | None = None) -> Decider:
     choices = [Choice(0, "", choice.split(), None)] if choice else None
     kind = "counterfactual" if choice else "descriptive"
     why = explain(
@@ -40,11 +40,11 @@ def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(
     cube, ball, can = FILTERS
     first, second = (event.iri for event in scene.events if event.kind == "Collision")
     # Without the can the first collision stands as filmed; without the cube the second is prevented.
-    assert rests(scene, GONE.format(can) + negated, PAIR.format(cube, ball)) == Rest(RECORDED, first)
-    assert rests(scene, GONE.format(cube) + negated, PAIR.format(ball, can)) == Rest(RECORDED, second)
+    assert rests(scene, GONE.format(can) + negated, PAIR.format(cube, ball)) == Decider(RECORDED, first)
+    assert rests(scene, GONE.format(cube) + negated, PAIR.format(ball, can)) == Decider(RECORDED, second)
     # Nobody filmed a meeting of cube and can; without the ball, whom both met, the partner rule sees one.
     duality = Parameters(counterfactual=Counterfactual("duality"))
-    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can), duality) == Rest(ABSENT)
+    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can), duality) == Decider(ABSENT)
     assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can)).on == RULED
 
 
@@ -53,7 +53,7 @@ def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
     cube, _, can = FILTERS
     met = next(event.iri for event in scene.events if event.kind == "Collision")
     program = "events objects {} unique filter_collision count"
-    assert rests(scene, program.format(cube)) == Rest(RECORDED, met)
+    assert rests(scene, program.format(cube)) == Decider(RECORDED, met)
     assert rests(scene, program.format(can)).on == ABSENT
     assert rests(scene, "objects count").on == FACTS
 

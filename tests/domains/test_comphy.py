@@ -13,9 +13,9 @@ from clevrer_scenes import LOOKS
 from msgspec.structs import replace
 from releases import write_folder
 
-from research.domains.properties import infer
-from research.domains.property_facts import hidden
-from research.domains.property_motion import SIMULATED
+from research.domains.comphy.facts import hidden
+from research.domains.comphy.motion import SIMULATED
+from research.domains.comphy.properties import infer
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from research.domains.foretelling import predict_collisions, read_trajectories
+from research.domains.foretelling import SIGHT, VOTE_WEIGHTS, predict_collisions
 from research.domains.foretelling.calibrate import calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
-from research.domains.foretelling.from_trajectories import Tracked, paired
-from research.domains.foretelling.sight import BELIEF, SIGHT
+from research.domains.foretelling.scoring import Tracked, paired
 from research.measurements.clevrer_foretelling import far_errors, one_step_errors, others, recovered
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, simulate
+from substrate.domains.clevrer.trajectories import read_trajectories
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Tracked]) -> No
 
 
 def test_the_files_of_constants_have_the_constants_in_force() -> None:
-    for path, constants in rendered(LAW, SIGHT, BELIEF).items():
+    for path, constants in rendered(LAW, SIGHT, VOTE_WEIGHTS).items():
         assert json.loads(path.read_bytes()) == json.loads(msgspec.json.encode(constants))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from research.domains.properties import infer
+from research.domains.comphy.properties import infer
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import annotation_names, decode_annotation
 from substrate.domains.comphy.format import Target

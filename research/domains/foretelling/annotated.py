@@ -16,35 +16,30 @@ def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
     Body(id=3, shape='cube', x=1.0, y=2.0, vx=0.1, vy=0.0, yaw=0.5, spin=2.0, mass=1.0)
     """
     yaw, spin = (state.orientation[2], state.angular_velocity[2]) if shape == "cube" else (0.0, 0.0)
-    return Body(
-        state.object_id,
-        shape,
-        state.location[0],
-        state.location[1],
-        state.velocity[0],
-        state.velocity[1],
-        yaw,
-        spin,
-        mass,
-    )
+    (x, y, _), (vx, vy, _) = state.location, state.velocity
+    return Body(state.object_id, shape, x, y, vx, vy, yaw, spin, mass)
+
+
+def shapes(annotation: Annotation) -> dict[int, Shape]:
+    """The shape of each body of a video, by number."""
+    return {thing.object_id: thing.shape for thing in annotation.object_property}
 
 
 def bodies(annotation: Annotation, frame: int, masses: dict[int, float] | None = None) -> list[Body]:
     """All bodies of a video at a frame, visible or not."""
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
+    shape = shapes(annotation)
     states = sorted(annotation.motion_trajectory[frame].objects, key=lambda state: state.object_id)
-    return [observed(s, shapes[s.object_id], (masses or {}).get(s.object_id, 1.0)) for s in states]
+    return [observed(s, shape[s.object_id], (masses or {}).get(s.object_id, 1.0)) for s in states]
 
 
 def masses(annotation: Annotation, *, law: Law = LAW) -> dict[int, float]:
     """The masses of a video's bodies; see :func:`.relative_masses`."""
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    track = tracks(annotation)
+    shape, track = shapes(annotation), tracks(annotation)
     contacts = [(c.frame_id, min(c.object_ids), max(c.object_ids)) for c in annotation.collision]
     return relative_masses(
-        shapes,
+        shape,
         contacts,
-        lambda name, frame: observed(track[name][frame], shapes[name]),
+        lambda name, frame: observed(track[name][frame], shape[name]),
         len(annotation.motion_trajectory) - 1,
         law=law,
     )

@@ -17,8 +17,10 @@ from typing import Any
 import msgspec
 
 from research.domains.foretelling.from_annotations import fit_law, impacts, mass_spread, read_annotations
-from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, paired
-from research.domains.foretelling.sight import BELIEF, SIGHT, Belief, Sight
+from research.domains.foretelling.from_trajectories import fit_sight, fit_weights
+from research.domains.foretelling.scoring import halves, paired
+from research.domains.foretelling.sight import SIGHT, Sight
+from research.domains.foretelling.weights import VOTE_WEIGHTS, VoteWeights
 from substrate.base.errors import SubstrateError
 from substrate.base.files import write_json
 from substrate.domains.clevrer.format import read_scene_events
@@ -42,11 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
     if (given.trajectories is None) != (given.events is None):
         parser.error("TRAJECTORIES and EVENTS go together")
     try:
-        law, sight, belief = calibrate(given.annotations, given.trajectories, given.events)
+        law, sight, weights = calibrate(given.annotations, given.trajectories, given.events)
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    for path, constants in rendered(law, sight, belief).items():
+    for path, constants in rendered(law, sight, weights).items():
         write_json(path, constants, indent=2)
         sys.stdout.write(f"{path} written\n")
     return 0
@@ -54,22 +56,22 @@ def main(arguments: list[str] | None = None) -> int:
 
 def calibrate(
     annotations: Path, trajectories: Path | None = None, events: Path | None = None
-) -> tuple[Law, Sight, Belief]:
-    """Fit all constants; without trajectories, sight and belief keep their present values."""
+) -> tuple[Law, Sight, VoteWeights]:
+    """Fit all constants; without trajectories, errors and weights keep their present values."""
     films = read_annotations(annotations)
     law = fit_law(films)
     if trajectories is None or events is None:
-        return law, SIGHT, BELIEF
+        return law, SIGHT, VOTE_WEIGHTS
     fitted, _ = halves(paired(read_trajectories(trajectories), read_scene_events(events)))
     sight = fit_sight(fitted, law, mass_spread(impacts(films, law)))
-    return law, sight, fit_belief(fitted, law, sight)
+    return law, sight, fit_weights(fitted, law, sight)
 
 
-def rendered(law: Law, sight: Sight, belief: Belief) -> dict[Path, dict[str, Any]]:
+def rendered(law: Law, sight: Sight, weights: VoteWeights) -> dict[Path, dict[str, Any]]:
     """The files of constants, each with its content."""
     observed = msgspec.structs.asdict(sight)
     errors = {name: observed.pop(name) for name in Errors.__struct_fields__}
-    return {_LAW: {"law": law, "errors": errors}, _SIGHT: {"sight": observed, "belief": belief}}
+    return {_LAW: {"law": law, "errors": errors}, _SIGHT: {"sight": observed, "belief": weights}}
 
 
 if __name__ == "__main__":

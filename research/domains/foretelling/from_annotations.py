@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from research.domains.foretelling.annotated import bodies, observed
+from research.domains.foretelling.annotated import bodies, observed, shapes
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
@@ -70,7 +70,7 @@ class Impact(Struct, frozen=True):
     @property
     def shapes(self) -> tuple[format.Shape, format.Shape]:
         """The shapes of the two bodies."""
-        shape: dict[int, format.Shape] = {o.object_id: o.shape for o in self.annotation.object_property}
+        shape = shapes(self.annotation)
         return shape[self.collision.object_ids[0]], shape[self.collision.object_ids[1]]
 
 
@@ -85,10 +85,9 @@ def read_annotations(where: Path) -> list[format.Annotation]:
 def free_flight(annotation: format.Annotation) -> Iterator[Free]:
     """All pairs of successive frames in which a moving body is near no other."""
     track = dict(sorted(format.tracks(annotation).items()))
-    shapes: dict[int, format.Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    place = np.array(
-        [[state.location[:2] for state in states] for states in track.values()]
-    )  # body, frame, axis
+    shape = shapes(annotation)
+    # By body, frame and axis
+    place = np.array([[state.location[:2] for state in states] for states in track.values()])
     gap = (
         np.linalg.norm(place[:, None] - place[None], axis=3)
         + np.where(np.eye(len(place)), inf, 0)[:, :, None]
@@ -103,7 +102,7 @@ def free_flight(annotation: format.Annotation) -> Iterator[Free]:
             if speed > 0.1:
                 way = hypot(after.location[0] - now.location[0], after.location[1] - now.location[1])
                 yield Free(
-                    shapes[name], speed, next_speed, way, now.angular_velocity[2], after.angular_velocity[2]
+                    shape[name], speed, next_speed, way, now.angular_velocity[2], after.angular_velocity[2]
                 )
 
 
@@ -131,15 +130,12 @@ def _changes(
     annotation: format.Annotation, collision: format.Collision, law: Law
 ) -> list[tuple[float, float, float]]:
     """The velocity (x, y) and spin that the impact added to each body."""
-    track = format.tracks(annotation)
-    shape: dict[int, format.Shape] = {o.object_id: o.shape for o in annotation.object_property}
+    track, shape = format.tracks(annotation), shapes(annotation)
     first, last = collision.frame_id - 1, min(collision.frame_id + 1, len(annotation.motion_trajectory) - 1)
     changes: list[tuple[float, float, float]] = []
     for name in collision.object_ids:
-        after, free = (
-            track[name][last],
-            simulate([observed(track[name][first], shape[name])], last - first, law=law).final[0],
-        )
+        after, start = track[name][last], observed(track[name][first], shape[name])
+        free = simulate([start], last - first, law=law).final[0]
         changes.append(
             (after.velocity[0] - free.vx, after.velocity[1] - free.vy, after.angular_velocity[2] - free.spin)
         )
@@ -248,10 +244,8 @@ def _best_law(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
 def impact_error(impact: Impact, law: Law) -> float:
     """Mean difference of the two bodies' simulated and recorded velocities, three frames later (units/s)."""
     a, b = impact.collision.object_ids
-    first, last = (
-        impact.collision.frame_id - _WINDOW,
-        min(impact.collision.frame_id + _WINDOW, len(impact.annotation.motion_trajectory) - 1),
-    )
+    first, end = impact.collision.frame_id - _WINDOW, len(impact.annotation.motion_trajectory) - 1
+    last = min(impact.collision.frame_id + _WINDOW, end)
     start = [
         body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)
     ]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import atan2, exp, fsum, hypot, log, pi, remainder
 from statistics import NormalDist, fmean, median
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from research.domains.foretelling import predict
 from research.domains.foretelling.estimate import estimate, velocity_changes
-from research.domains.foretelling.sight import Belief, Sight
-from substrate.domains.clevrer.format import FRAMES, Sampled, SceneEvents, Shape
+from research.domains.foretelling.scoring import Tracked, outlooks_at, score
+from research.domains.foretelling.sight import Sight
+from research.domains.foretelling.weights import VoteWeights, features
+from substrate.domains.clevrer.format import FRAMES, Shape
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
-from substrate.domains.clevrer.trajectories import TrajectoryScene
 
 _HALF = NormalDist().inv_cdf(0.75)  # the median error of a normal distribution, in standard errors
 _SLIGHT = 0.03  # change of velocity that a seam causes in nearly every body (units/s)
@@ -52,53 +53,6 @@ UNSEEN = Sight(
     entry_aimed_spread=0.1,
     mass=0.2,
 )
-
-
-class Tracked(Struct, frozen=True):
-    """A scene's tracked motion and its true events."""
-
-    motion: TrajectoryScene
-    events: SceneEvents
-
-    def seen(self, at: int) -> dict[int, list[Sampled]]:
-        """The points up to a frame, by object; objects without points are left out."""
-        known = {
-            name: [point for point in points if point[0] <= at]
-            for name, points in sorted(self.motion.trajectory.items())
-        }
-        return {name: points for name, points in known.items() if points}
-
-    def met(self, at: int) -> set[predict.Pair]:
-        """Pairs that collided by a frame."""
-        return {_pair(c.object) for c in self.events.collisions if c.frame <= at}
-
-    def truth(self, at: int, until: int = FRAMES - 1) -> set[predict.Pair]:
-        """Pairs that collide after a frame, both seen by then."""
-        seen = self.seen(at)
-        return {
-            _pair(c.object)
-            for c in self.events.collisions
-            if at < c.frame <= until and set(c.object) <= set(seen)
-        }
-
-    def struck(self, name: int, after: int, until: int) -> bool:
-        """Tell whether an object collides in (after, until]."""
-        return any(name in c.object and after < c.frame <= until for c in self.events.collisions)
-
-
-def _pair(objects: tuple[int, int]) -> predict.Pair:
-    return (min(objects), max(objects))
-
-
-def paired(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvents]) -> list[Tracked]:
-    """Pair the scenes that have both trajectories and events, by number."""
-    return [Tracked(scene, events[number]) for number, scene in sorted(scenes.items()) if number in events]
-
-
-def halves(tracked: Sequence[Tracked]) -> tuple[list[Tracked], list[Tracked]]:
-    """Split the scenes into even ones, to fit on, and odd ones, held out."""
-    even, odd = ([scene for scene in tracked if scene.motion.scene_index % 2 == rest] for rest in (0, 1))
-    return even, odd
 
 
 def fit_sight(tracked: Sequence[Tracked], law: Law, mass: float) -> Sight:
@@ -205,10 +159,8 @@ def _met_score(tracked: Sequence[Tracked], law: Law, sight: Sight) -> float:
     for scene, at in product(tracked, predict.AT):
         known = {thing.id: thing for thing in scene.motion.objects}
         seen = scene.seen(at)
-        guesses, met = (
-            predict.met_pairs(known, seen, law=law, sight=sight),
-            {pair for pair in scene.met(at) if set(pair) <= set(seen)},
-        )
+        guesses = predict.met_pairs(known, seen, law=law, sight=sight)
+        met = {pair for pair in scene.met(at) if set(pair) <= set(seen)}
         right, guessed, true = right + len(guesses & met), guessed + len(guesses), true + len(met)
     return 2 * right / (guessed + true)
 
@@ -270,7 +222,7 @@ def _state_errors(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Iterato
                 yield _Error(now.trust, now.fit, place - velocity * (later - at) * law.frame, velocity)
 
 
-def fit_belief(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Belief:
+def fit_weights(tracked: Sequence[Tracked], law: Law, sight: Sight) -> VoteWeights:
     """Regress collisions on votes (logistic, ridge), then choose the cut with the highest mean F1 over the
     benchmark's frames.
     """
@@ -280,26 +232,16 @@ def fit_belief(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Belief:
     for at in predict.AT:
         for scene, evidence in zip(tracked, outlooks[at], strict=True):
             truth = scene.truth(at)
-            for pair, row in sorted(predict.features(evidence, scene.met(at)).items()):
-                rows.append(row)
+            for pair, terms in sorted(features(evidence, scene.met(at)).items()):
+                rows.append(astuple(terms))
                 collided.append(pair in truth)
-    weights = _logistic(np.array(rows), np.array(collided, dtype=float))
-    belief = Belief(*(round(float(weight), 2) for weight in weights))
+    fitted = _logistic(np.array(rows), np.array(collided, dtype=float))
+    weights = VoteWeights(*(round(float(weight), 2) for weight in fitted))
     cut = max(
         _CUTS,
-        key=lambda c: fmean(score(tracked, at, outlooks[at], replace(belief, cut=c)).f1 for at in outlooks),
+        key=lambda c: fmean(score(tracked, at, outlooks[at], replace(weights, cut=c)).f1 for at in outlooks),
     )
-    return replace(belief, cut=cut)
-
-
-def outlooks_at(tracked: Sequence[Tracked], at: int, law: Law, sight: Sight) -> list[predict.Outlook]:
-    """The outlook of every scene at a frame."""
-    outlooks: list[predict.Outlook] = []
-    for scene in tracked:
-        known = {thing.id: thing for thing in scene.motion.objects}
-        here = predict.states(known, scene.seen(at), at, law=law, sight=sight)
-        outlooks.append(predict.outlook(here, FRAMES - 1 - at, law=law, sight=sight))
-    return outlooks
+    return replace(weights, cut=cut)
 
 
 def _logistic(rows: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
@@ -310,66 +252,3 @@ def _logistic(rows: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
         curvature = (rows * (chance * (1 - chance))[:, None]).T @ rows + _RIDGE * np.eye(len(weights))
         weights = weights + np.linalg.solve(curvature, rows.T @ (outcomes - chance) - _RIDGE * weights)
     return weights
-
-
-class Score(Struct, frozen=True):
-    """Counts of right, wrong and missed pairs, and of scenes: ``whole`` have no wrong and no missed pair,
-    ``busy`` have a true or predicted pair, ``busy_whole`` are both.
-    """
-
-    right: int
-    wrong: int
-    missed: int
-    scenes: int = 0
-    whole: int = 0
-    busy: int = 0
-    busy_whole: int = 0
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted pairs that collide."""
-        return self.right / max(1, self.right + self.wrong)
-
-    @property
-    def recall(self) -> float:
-        """Share of the colliding pairs that were predicted."""
-        return self.right / max(1, self.right + self.missed)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of the two.
-
-        >>> round(Score(right=8, wrong=2, missed=2).f1, 3)
-        0.8
-        """
-        return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missed)
-
-
-def score(
-    tracked: Sequence[Tracked],
-    at: int,
-    outlooks: Sequence[predict.Outlook],
-    belief: Belief,
-    past: Sequence[set[predict.Pair]] | None = None,
-) -> Score:
-    """Compare predictions with the truth; ``past`` has each scene's pairs that met, by default the true."""
-    count = Counter[str]()
-    for k, (scene, evidence) in enumerate(zip(tracked, outlooks, strict=True)):
-        chances = predict.believe(evidence, scene.met(at) if past is None else past[k], belief=belief)
-        predicted = {pair for pair, chance in chances.items() if chance >= belief.cut}
-        truth = scene.truth(at)
-        count["right"] += len(predicted & truth)
-        count["wrong"] += len(predicted - truth)
-        count["missed"] += len(truth - predicted)
-        count["whole"] += predicted == truth
-        count["busy"] += bool(predicted | truth)
-        count["busy_whole"] += predicted == truth and bool(predicted)
-    return Score(
-        count["right"],
-        count["wrong"],
-        count["missed"],
-        len(tracked),
-        count["whole"],
-        count["busy"],
-        count["busy_whole"],
-    )

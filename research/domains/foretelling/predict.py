@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, combinations
-from math import atan2, cos, exp, hypot, log, pi, remainder, sin, sqrt
+from math import atan2, cos, exp, hypot, pi, remainder, sin, sqrt
 from statistics import NormalDist, fmean
 
-from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
 from research.domains.foretelling.estimate import Estimate, estimate, velocity_changes
-from research.domains.foretelling.sight import BELIEF, SIGHT, Belief, Sight
+from research.domains.foretelling.sight import SIGHT, Sight
+from research.domains.foretelling.weights import VOTE_WEIGHTS, Outlook, Pair, Votes, believe
 from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import FRAMES, CompactObject, Sampled
 from substrate.domains.clevrer.motion.engine import Body, simulate
@@ -21,9 +20,6 @@ from substrate.domains.clevrer.motion.law import LAW, Law
 AT = (80, 100)
 """The frames of the benchmark's predictions: nothing later may be known."""
 DRAWS = 64
-Pair = tuple[int, int]
-Votes = dict[Pair, tuple[float, float]]
-"""By pair: the share of draws in which it collides, and the mean time (0 at once, 1 at the end)."""
 
 _MOVING = 0.05  # units/s; a slower body counts as at rest
 _CHANCES = 6  # numbers that each body takes from one draw
@@ -60,7 +56,7 @@ def predict_collisions(
     [(0, 1)]
     """
     chances = probabilities(objects, trajectory, at, until, met=met)
-    return sorted(pair for pair, chance in chances.items() if chance >= BELIEF.cut)
+    return sorted(pair for pair, chance in chances.items() if chance >= VOTE_WEIGHTS.cut)
 
 
 def probabilities(
@@ -117,14 +113,6 @@ def states(
         for name, points in sorted(seen.items())
     )
     return [state for state in estimates if state is not None]
-
-
-class Outlook(Struct, frozen=True):
-    """The evidence for future collisions: the vote, the moving bodies and the newly visible bodies."""
-
-    votes: Votes
-    moving: frozenset[int] = frozenset()
-    entering: frozenset[int] = frozenset()
 
 
 def outlook(
@@ -254,16 +242,10 @@ def separated(bodies: Sequence[Body], distance: float) -> list[Body]:
             gap = hypot(dx, dy)
             if 0 < gap < distance:
                 share = (distance - gap) / (2 * gap)
-                a[0], a[1], b[0], b[1] = (
-                    a[0] - share * dx,
-                    a[1] - share * dy,
-                    b[0] + share * dx,
-                    b[1] + share * dy,
-                )
-    return [
-        Body(b.id, b.shape, x, y, b.vx, b.vy, b.yaw, b.spin, b.mass)
-        for b, (x, y) in zip(bodies, places, strict=True)
-    ]
+                for place, sign in ((a, -1), (b, 1)):
+                    place[0] += sign * share * dx
+                    place[1] += sign * share * dy
+    return [replace(body, x=x, y=y) for body, (x, y) in zip(bodies, places, strict=True)]
 
 
 def met_pairs(
@@ -286,46 +268,3 @@ def met_pairs(
             ):
                 pairs.add((a, b))
     return pairs
-
-
-def features(evidence: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
-    """The features that :class:`Belief` weighs, in its order, for each pair that has not met."""
-    met = set(past)
-    hits = Counter(name for pair in met for name in pair)
-    counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))
-    launched = {name for name in evidence.moving if name not in hits}
-    scattered = {name for name in evidence.moving if name in hits}
-    open_votes = {pair: votes for pair, votes in evidence.votes.items() if pair not in met}
-    by_pair: dict[Pair, tuple[float, ...]] = {}
-    for pair, (share, late) in open_votes.items():
-        odds = log((share + 0.02) / (1.02 - share))
-        rivals = [v for other, v in open_votes.items() if other != pair and set(other) & set(pair)]
-        by_pair[pair] = (
-            1.0,
-            odds,
-            late,
-            *counts,
-            float(hits[pair[0]] + hits[pair[1]]),
-            float(len(launched.intersection(pair))),
-            float(len(evidence.entering.intersection(pair))),
-            float(scattered.issuperset(pair)),
-            max((rival for rival, _ in rivals), default=0.0),
-            max((rival for rival, when in rivals if when < late), default=0.0),
-            odds * late,
-        )
-    return by_pair
-
-
-def believe(evidence: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
-    """The probability of a collision, for each pair with a vote that has not met.
-
-    >>> votes = {(0, 1): (1.0, 0.3), (0, 2): (0.2, 0.9)}
-    >>> chances = believe(Outlook(votes, moving=frozenset({0})), past=[(1, 2)])
-    >>> chances[0, 1] > 0.9, chances[0, 2] < 0.3
-    (True, True)
-    """
-    *weights, _ = astuple(belief)  # the last field is the cut
-    chances: dict[Pair, float] = {}
-    for pair, row in features(evidence, past).items():
-        chances[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
-    return chances

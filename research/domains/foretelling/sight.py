@@ -1,7 +1,6 @@
-"""The errors of tracked positions, and the weights that turn a share of draws into a probability.
+"""The errors of tracked positions, from ``constants.json``.
 
-``constants.json`` holds them, written by :mod:`research.domains.foretelling.calibrate`;
-:mod:`research.domains.foretelling.from_trajectories` derives them.
+:mod:`.calibrate` writes that file; :mod:`.from_trajectories` fits the errors.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from importlib.resources import files
 
 import msgspec
-from msgspec import Struct
 
 from substrate.domains.clevrer.motion.law import ERRORS, Errors
 
@@ -52,42 +50,6 @@ class Sight(Errors, frozen=True, kw_only=True):
         return tuple(frame for seam in self.seams for frame in (seam - self.interval, seam))
 
 
-class Belief(Struct, frozen=True):
-    """Weights of a logistic sum that turns a pair's share of draws into a probability of collision.
-
-    They are fitted to the even tracked scenes, as the errors of positions are.
-    """
-
-    constant: float = 0.0
-    share: float = 0.0
-    """Weight of the log-odds of the share."""
-    late: float = 0.0
-    """Weight of how late the draws collide: 0 now, 1 at the end."""
-    few_met: float = 0.0
-    """Added if at most one pair has collided: the generator kept few scenes with fewer than two."""
-    three_met: float = 0.0
-    """Added if exactly three pairs have collided: the generator kept few scenes with more."""
-    more_met: float = 0.0
-    """Added if more than three pairs have collided."""
-    shared: float = 0.0
-    """Weight of the number of collisions that the two bodies already had with others."""
-    launched: float = 0.0
-    """Weight of the number of bodies of the pair that move without having been hit: they were aimed."""
-    entering: float = 0.0
-    """Weight of the number of bodies of the pair that have just entered the view."""
-    scattered: float = 0.0
-    """Added if both bodies move because they were hit, so that neither was aimed at the other."""
-    rival: float = 0.0
-    """Weight of the largest share of another collision of either body."""
-    forestalled: float = 0.0
-    """Weight of the largest share of an earlier collision of either body."""
-    late_share: float = 0.0
-    """Weight of the product of log-odds and lateness: late collisions are less sure."""
-    cut: float = 0.5
-    """Probability from which a collision is predicted; it gave the highest F1."""
-
-
 _FILE = files("research.domains.foretelling") / "constants.json"
-_CONSTANTS = msgspec.json.decode(_FILE.read_bytes())
-SIGHT = msgspec.convert({**msgspec.structs.asdict(ERRORS), **_CONSTANTS["sight"]}, Sight)
-BELIEF = msgspec.convert(_CONSTANTS["belief"], Belief)
+CONSTANTS = msgspec.json.decode(_FILE.read_bytes())
+SIGHT = msgspec.convert({**msgspec.structs.asdict(ERRORS), **CONSTANTS["sight"]}, Sight)

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from research.domains.perception.camera import Camera
-from research.domains.perception.paths import Path, Piece
+from research.domains.perception.paths import BodyPath, Piece
 
 _LONGEST = 30
 """Most frames over which a body is followed back to the picture's border."""
@@ -39,7 +39,9 @@ class Crossing(msgspec.Struct, frozen=True):
     rests: bool
 
 
-def crossings(path: Path, number: int, blows: Collection[int], last: int, camera: Camera) -> list[Crossing]:
+def crossings(
+    path: BodyPath, number: int, blows: Collection[int], last: int, camera: Camera
+) -> list[Crossing]:
     """The hypotheses of one body's entry and exit, each if the body is not seen at that end of the video.
 
     Args:
@@ -53,29 +55,20 @@ def crossings(path: Path, number: int, blows: Collection[int], last: int, camera
         end = min([blow for blow in blows if blow >= path.first + _UNSURE], default=path.last)
         piece = path.piece(path.first, end)
         frame = _entered(path, piece, camera)
+        unseen, entered = path.first, max(1, frame)
         hypotheses.append(
-            Crossing(number, "in", max(1, frame), path.first, frame, path.first, piece.count, piece.rests)
+            Crossing(number, "in", entered, path.first, frame, unseen, piece.count, piece.rests)
         )
     if path.last < last:
         start = max([blow + 1 for blow in blows if blow <= path.last - _UNSURE], default=path.first)
         piece = path.piece(start, path.last)
         frame = _left(path, piece, last, camera)
-        hypotheses.append(
-            Crossing(
-                number,
-                "out",
-                min(last, frame),
-                path.last,
-                max(0, last + 1 - frame),
-                last - path.last,
-                piece.count,
-                piece.rests,
-            )
-        )
+        ahead, unseen, left = max(0, last + 1 - frame), last - path.last, min(last, frame)
+        hypotheses.append(Crossing(number, "out", left, path.last, ahead, unseen, piece.count, piece.rests))
     return hypotheses
 
 
-def _entered(path: Path, piece: Piece, camera: Camera) -> int:
+def _entered(path: BodyPath, piece: Piece, camera: Camera) -> int:
     """The first frame in view, by the first piece followed backwards; 0 if it stays in view.
 
     It is the frame before the first sighting if the piece rests, has few places or stays in view for long.
@@ -88,7 +81,7 @@ def _entered(path: Path, piece: Piece, camera: Camera) -> int:
     return frame if frame == 0 or path.first - frame < _LONGEST else path.first - 1
 
 
-def _left(path: Path, piece: Piece, last: int, camera: Camera) -> int:
+def _left(path: BodyPath, piece: Piece, last: int, camera: Camera) -> int:
     """The first frame out of view, by the last piece followed forwards; ``last`` + 1 if it stays in view.
 
     It is the second frame after the last sighting if the piece has few places.

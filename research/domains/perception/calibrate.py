@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from research.domains.objects import look_of
 from research.domains.perception.belief import Belief, contact_terms, crossing_terms, fit
 from research.domains.perception.borders import Crossing
 from research.domains.perception.camera import CAMERA, CUBE, Camera
 from research.domains.perception.collisions import Contact
 from research.domains.perception.format import proposal_names
-from research.domains.perception.judge import Gold, read_gold
+from research.domains.perception.judge import TrueEvents, read_gold
 from research.domains.perception.masks import sightings
-from research.domains.perception.perceive import Video, examined, read_videos
+from research.domains.perception.perceive import ExaminedVideo, examined, read_videos
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import import_extra
 from substrate.base.files import write_json
@@ -45,24 +46,24 @@ def is_kept_out(video: int) -> bool:
     return video % PARTS == ASIDE
 
 
-def fitting_videos(proposals: Path, camera: Camera) -> Iterator[Video]:
+def fitting_videos(proposals: Path, camera: Camera) -> Iterator[ExaminedVideo]:
     """The videos that are not kept out of the fits, examined."""
     numbers = [number for number in proposal_names(proposals) if not is_kept_out(number)]
     for name, video in read_videos(proposals, numbers):
         yield examined(video, name, camera=camera)
 
 
-def is_true_contact(video: Video, contact: Contact, truth: Gold) -> bool:
+def is_true_contact(video: ExaminedVideo, contact: Contact, truth: TrueEvents) -> bool:
     """Tell whether a hypothesis of a contact is true."""
     return frozenset(video.paths[body].look for body in contact.pair) in truth.collisions
 
 
-def is_true_crossing(video: Video, crossing: Crossing, truth: Gold) -> bool:
+def is_true_crossing(video: ExaminedVideo, crossing: Crossing, truth: TrueEvents) -> bool:
     """Tell whether a body really entered or left."""
     return (video.paths[crossing.object].look, crossing.type) in truth.crossings
 
 
-def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
+def fit_belief(videos: Iterable[ExaminedVideo], truth: Mapping[int, TrueEvents]) -> Belief:
     """Fit the weights that make the true events likeliest."""
     videos = list(videos)
     hits = [
@@ -86,7 +87,7 @@ def _columns(judged: list[tuple[list[float], bool]]) -> tuple[list[list[float]],
     return [terms for terms, _ in judged], [true for _, true in judged]
 
 
-class Pose(NamedTuple):
+class Silhouette(NamedTuple):
     """A silhouette clear of the borders, and the state of its body."""
 
     shape: int
@@ -97,13 +98,13 @@ class Pose(NamedTuple):
     box: np.ndarray
 
 
-def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
+def silhouettes(proposals: Path, annotations: Iterable[Annotation]) -> list[Silhouette]:
     """Every proposal of an annotated video that is clear of the border, with the state of its body."""
     films = {film.scene_index: film for film in annotations if not is_kept_out(film.scene_index)}
-    poses: list[Pose] = []
+    clear_of_border: list[Silhouette] = []
     for name, video in read_videos(proposals, films):
         film, seen = films[video.video_index], sightings(video, name)
-        ids = {o.object_id: (o.color, o.material, o.shape) for o in film.object_property}
+        ids = {o.object_id: look_of(o) for o in film.object_property}
         bodies = {
             (frame.frame_id, ids[state.object_id]): state
             for frame in film.motion_trajectory
@@ -114,12 +115,13 @@ def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
         for place in np.flatnonzero(clear):
             state = bodies.get((int(seen.frames[place]), seen.looks[place]))
             if state is not None:
-                shape = SHAPES.index(seen.looks[place][2])
-                poses.append(Pose(shape, *state.location, state.orientation[2], seen.boxes[place]))
-    return poses
+                shape = SHAPES.index(seen.looks[place].shape)
+                where = (*state.location, state.orientation[2])
+                clear_of_border.append(Silhouette(shape, *where, seen.boxes[place]))
+    return clear_of_border
 
 
-def fit_camera(known: list[Pose], start: Camera = CAMERA) -> Camera:
+def fit_camera(known: list[Silhouette], start: Camera = CAMERA) -> Camera:
     """Fit the camera to the boxes of known bodies: robust least squares over their edges.
 
     The median error of each edge, by shape, becomes the offset of the detector's boxes.
@@ -134,7 +136,7 @@ def fit_camera(known: list[Pose], start: Camera = CAMERA) -> Camera:
         f, u, v, x, y, z, a, b, c, cube, ball, can = numbers
         return Camera(start.width, start.height, f, (u, v), (x, y, z), (a, b, c), (cube, ball, can), none)
 
-    groups = {shape: [pose for pose in known if pose.shape == shape] for shape in range(len(SHAPES))}
+    groups = {shape: [body for body in known if body.shape == shape] for shape in range(len(SHAPES))}
 
     def residuals(values: Iterable[float]) -> np.ndarray:
         return np.concatenate([_errors(camera(values), group) for group in groups.values() if group]).ravel()
@@ -150,12 +152,12 @@ def fit_camera(known: list[Pose], start: Camera = CAMERA) -> Camera:
     return msgspec.structs.replace(best, offsets=tuple(offsets))
 
 
-def _errors(camera: Camera, group: list[Pose]) -> np.ndarray:
+def _errors(camera: Camera, group: list[Silhouette]) -> np.ndarray:
     """Detected minus predicted edges (n, 4) of the boxes of bodies of one shape (pixels)."""
-    x, y, yaw = (np.array([getattr(pose, name) for pose in group]) for name in ("x", "y", "yaw"))
+    x, y, yaw = (np.array([getattr(body, name) for body in group]) for name in ("x", "y", "yaw"))
     shape = group[0].shape
     expected = camera.boxes(shape, x, y, yaw if shape == CUBE else np.zeros_like(yaw))
-    return np.array([pose.box for pose in group]) - expected
+    return np.array([body.box for body in group]) - expected
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -169,7 +171,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         names = annotation_names(given.annotations).values()
         films = [decode_annotation(source) for source in sources_in(given.annotations, names)]
-        known = poses(given.proposals, films)
+        known = silhouettes(given.proposals, films)
         if not known:
             raise FormatError(
                 "none of its videos has proposals",

@@ -15,7 +15,7 @@ from math import dist, hypot
 import msgspec
 import numpy as np
 
-from research.domains.perception.paths import Path, contact_distances, prepare
+from research.domains.perception.paths import BodyPath, contact_distances, prepare
 
 Pair = tuple[int, int]
 """Two objects by their indices among the paths, the lower first."""
@@ -83,7 +83,7 @@ class Contact(msgspec.Struct, frozen=True):
 class _Search:
     """The hypotheses of a video and the contacts taken so far."""
 
-    def __init__(self, paths: list[Path], frames: int) -> None:
+    def __init__(self, paths: list[BodyPath], frames: int) -> None:
         self.paths = paths
         self.taken: dict[Pair, int] = {}
         self.distances: dict[Pair, np.ndarray] = {}
@@ -206,7 +206,7 @@ class _Search:
         )
 
 
-def contacts(paths: list[Path], frames: int) -> list[Contact]:
+def contacts(paths: list[BodyPath], frames: int) -> list[Contact]:
     """Find the best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from msgspec.structs import replace
 
-from research.domains.perception.log import Link, links
+from research.domains.event_records import EventRecord, event_records
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Question
@@ -15,6 +16,13 @@ from substrate.log.event_log import EventLog
 
 _EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
 """Steps that take the whole log: an answer rests on the part that later steps keep."""
+
+_JOINT = "; "
+
+
+def ground_alone(part: ExplainedPart) -> str:
+    """The ground of a part, without the note on its weakest link."""
+    return part.ground.partition(_JOINT)[0]
 
 
 def explain_perceived(
@@ -25,25 +33,27 @@ def explain_perceived(
     A part's probability is the product over the events that its steps rest on.
     """
     explanation = explain(log, scene_index, question, parameters)
-    facts = links(log)
-    return replace(explanation, parts=tuple(_weighed(part, explanation, facts) for part in explanation.parts))
+    records = event_records(log)
+    parts = tuple(_weighed(part, explanation, records) for part in explanation.parts)
+    return replace(explanation, parts=parts)
 
 
-def _weighed(part: ExplainedPart, explanation: Explanation, facts: dict[str, Link]) -> ExplainedPart:
-    rests = {
-        str(explanation.delta(evidence).triple[0]).strip("<>")
+def _weighed(
+    part: ExplainedPart, explanation: Explanation, records: Mapping[str, EventRecord]
+) -> ExplainedPart:
+    subjects = {
+        explanation.delta(evidence).triple[0].value
         for step in part.steps
         if step.name not in _EVERYTHING
         for evidence in step.evidence
         if evidence.log == OWN
     }
-    chain = sorted(
-        (facts[name] for name in rests if name in facts), key=lambda link: (link.probability, link)
-    )
+    events = (records[iri] for iri in subjects if iri in records)
+    chain = sorted(events, key=lambda record: (record.probability, record.event))
     if not chain:
         return part
-    weakest, number = chain[0], chain[0].subject.rpartition(":")[2]
-    named = explanation.called.get(weakest.subject, f"{weakest.class_} {number}")
-    note = f"weakest link: {named}, {weakest.basis}, {weakest.probability:.4f}"
-    ground = f"{part.ground}; {note}" if part.ground else note
-    return replace(part, ground=ground, probability=round(prod(link.probability for link in chain), 4))
+    weakest = chain[0]
+    name = explanation.called[weakest.event]
+    note = f"weakest link: {name}, {weakest.basis}, {weakest.probability:.4f}"
+    ground = f"{part.ground}{_JOINT}{note}" if part.ground else note
+    return replace(part, ground=ground, probability=round(prod(record.probability for record in chain), 4))

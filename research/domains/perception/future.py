@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from research.domains.foretelling.estimate import Estimate
-from research.domains.foretelling.predict import Pair
 from research.domains.foretelling.sight import SIGHT
+from research.domains.foretelling.weights import Pair
 from research.domains.perception.belief import BELIEF
-from research.domains.perception.perceive import THRESHOLD, Video
+from research.domains.perception.perceive import THRESHOLD, ExaminedVideo
 from substrate.domains.clevrer.motion.engine import Body
 
 PERCEIVED = replace(
@@ -28,7 +28,7 @@ _GONE = 15
 """Frames without a sighting after which a body counts as gone."""
 
 
-def estimates(video: Video) -> list[Estimate]:
+def estimates(video: ExaminedVideo) -> list[Estimate]:
     """The state of every body that is in view in the last frame read."""
     last = video.seen.last
     states: list[Estimate] = []
@@ -46,6 +46,6 @@ def estimates(video: Video) -> list[Estimate]:
     return states
 
 
-def met(video: Video) -> set[Pair]:
+def met(video: ExaminedVideo) -> set[Pair]:
     """The pairs with a believed contact."""
     return {contact.pair for contact in video.contacts if BELIEF.of_contact(contact) >= THRESHOLD}

@@ -11,10 +11,15 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from research.domains.objects import Look, look_of
 from research.domains.perception.log import perceived_log
-from research.domains.perception.masks import Look
 from research.domains.perception.parameters import Perception
-from research.domains.perception.perceive import Perceived, PerceivedCollision, PerceivedCrossing, Video
+from research.domains.perception.perceive import (
+    ExaminedVideo,
+    Perceived,
+    PerceivedCollision,
+    PerceivedCrossing,
+)
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import Question, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -29,7 +34,7 @@ _SEEN = 5
 """Frames before and after a contact in which a body must be seen."""
 
 
-class Gold(NamedTuple):
+class TrueEvents(NamedTuple):
     """The true events of a video, by the attributes of its objects."""
 
     looks: frozenset[Look]
@@ -38,10 +43,10 @@ class Gold(NamedTuple):
     """The frame of the first entry and of the first exit of each object that has one."""
 
 
-def gold_of(log: EventLog) -> Gold:
+def gold_of(log: EventLog) -> TrueEvents:
     """Read the truth of a video from the log of its annotation or of its true events."""
     scene = Scene(log)
-    looks: dict[int, Look] = {number: thing[:3] for number, thing in scene.objects.items()}
+    looks = {number: look_of(thing) for number, thing in scene.objects.items()}
     collisions: dict[frozenset[Look], int] = {}
     crossings: dict[tuple[Look, str], int] = {}
     for event in scene.events:
@@ -51,10 +56,10 @@ def gold_of(log: EventLog) -> Gold:
         elif event.kind in _CROSSINGS:
             for look in who:
                 crossings.setdefault((look, _CROSSINGS[event.kind]), event.frame or 0)
-    return Gold(frozenset(looks.values()), collisions, crossings)
+    return TrueEvents(frozenset(looks.values()), collisions, crossings)
 
 
-def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
+def read_gold(files: Iterable[Path]) -> dict[int, TrueEvents]:
     """Read the truth of the videos in several files of events."""
     truths = (item for file in files for item in read_scene_events(file).items())
     return {scene: gold_of(events_log(events)) for scene, events in truths}
@@ -71,14 +76,14 @@ class Hypothesis(NamedTuple):
     true: bool
 
 
-def hypotheses(record: Perceived, gold: Gold) -> Iterator[Hypothesis]:
+def hypotheses(record: Perceived, gold: TrueEvents) -> Iterator[Hypothesis]:
     """All hypotheses of a video, believed or not, at any predicted time.
 
     >>> red, blue = ("red", "metal", "cube"), ("blue", "metal", "cube")
     >>> from research.domains.perception.perceive import PerceivedObject
     >>> things = [PerceivedObject(*look, number, 9) for number, look in enumerate((red, blue))]
     >>> hit = PerceivedCollision((0, 1), 9, 0.75, (8, 10))
-    >>> truth = Gold(frozenset((red, blue)), {frozenset((red, blue)): 12}, {})
+    >>> truth = TrueEvents(frozenset((red, blue)), {frozenset((red, blue)): 12}, {})
     >>> list(hypotheses(Perceived(7, 20, things, [], [hit], [], {}), truth))
     [Hypothesis(kind='collisions', probability=0.75, true=True)]
     """
@@ -92,25 +97,25 @@ def hypotheses(record: Perceived, gold: Gold) -> Iterator[Hypothesis]:
             yield Hypothesis("entries and exits", event.probability, crossing in gold.crossings)
 
 
-class Happening(NamedTuple):
+class JudgedEvent(NamedTuple):
     """An event as perceived, and its truth.
 
-    A true event without a hypothesis has ``None`` as ``frame``, ``frames`` and ``probability``. ``truly``
-    says in words when the event happened; it is empty if the truth is unknown.
+    ``truly`` says in words when the event happened; it is empty if the truth is unknown. The last four fields
+    are those of the hypothesis; a true event without a hypothesis has their defaults.
     """
 
     kind: str
     words: str
     who: tuple[int, ...]
-    frame: int | None
-    frames: tuple[int, int] | None
-    probability: float | None
-    believed: bool
     truly: str
     wrong: bool
+    frame: int | None = None
+    frames: tuple[int, int] | None = None
+    probability: float | None = None
+    believed: bool = False
 
 
-def happenings(record: Perceived, gold: Gold | None) -> list[Happening]:
+def happenings(record: Perceived, gold: TrueEvents | None) -> list[JudgedEvent]:
     """The events of a video by frame, suspected ones too, then the true events that it lacks.
 
     >>> from research.domains.perception.perceive import PerceivedObject
@@ -120,7 +125,7 @@ def happenings(record: Perceived, gold: Gold | None) -> list[Happening]:
     >>> entry.words, entry.probability
     ('entry of red metal cube', 0.9)
     """
-    looks, listed = _looks(record), list[Happening]()
+    looks, listed = _looks(record), list[JudgedEvent]()
     missing: dict[tuple[str, tuple[Look, ...]], int] = {}
     if gold:
         hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in gold.collisions.items())
@@ -135,11 +140,14 @@ def happenings(record: Perceived, gold: Gold | None) -> list[Happening]:
         when, believed = missing.pop((kind, things), None), event not in record.doubtful
         truly = "" if gold is None else "never" if when is None else f"frame {when}"
         wrong = gold is not None and believed == (when is None)
-        fields = (event.frame, event.frames, event.probability, believed)
-        listed.append(Happening(kind, _happened(kind, things), who, *fields, truly, wrong))
+        judged = JudgedEvent(kind, _happened(kind, things), who, truly, wrong)
+        listed.append(
+            judged._replace(
+                frame=event.frame, frames=event.frames, probability=event.probability, believed=believed
+            )
+        )
     for (kind, things), when in sorted(missing.items(), key=lambda item: item[1]):
-        words = _happened(kind, things)
-        listed.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
+        listed.append(JudgedEvent(kind, _happened(kind, things), (), f"frame {when}", wrong=True))
     return listed
 
 
@@ -155,7 +163,7 @@ class Loss(NamedTuple):
 
 
 def lost(
-    video: Video, record: Perceived, truth: EventLog, question: Question, parameters: Perception
+    video: ExaminedVideo, record: Perceived, truth: EventLog, question: Question, parameters: Perception
 ) -> Loss:
     """Find the first stage whose replacement by the truth makes a wrong answer right.
 
@@ -211,14 +219,14 @@ def lost(
 
 
 def _looks(record: Perceived) -> list[Look]:
-    return [(thing.color, thing.material, thing.shape) for thing in record.objects]
+    return [look_of(thing) for thing in record.objects]
 
 
 def _pair(pair: Iterable[Look]) -> str:
     return " and ".join(" ".join(look) for look in sorted(pair))
 
 
-def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
+def _other_objects(video: ExaminedVideo, true: frozenset[Look], mine: set[Look]) -> Loss:
     """The stage that lost objects: tracks if every missed object was detected, else detection."""
     missed, false = sorted(true - mine), sorted(mine - true)
     words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
@@ -226,7 +234,7 @@ def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss
     return Loss("track" if detected else "detection", f"objects: {', '.join(words)}")
 
 
-def _differing(record: Perceived, looks: list[Look], gold: Gold) -> str:
+def _differing(record: Perceived, looks: list[Look], gold: TrueEvents) -> str:
     """The crossings whose presence or frame differs from the truth."""
     mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in record.in_outs}
     return ", ".join(

@@ -1,37 +1,37 @@
 """A perceived video ► its event log, whose records give each event's basis and probability.
 
 The log has an annotation's content, one tick per frame: objects, visibility, motion, entries, exits,
-collisions and poses. It also has records: nodes that reify a triple (RDF 1.2) and have a ``:basis``
-(``:detection``, ``:filter``, ``:inference``), a ``:probability``, and an event's ``:earliest`` and
-``:latest`` frame. A doubtful event has a record too, but its class triple is only reified, not asserted:
-SPARQL sees it, a question's program does not.
+collisions and poses. It also has :mod:`records <research.domains.event_records>` of objects (by
+``:detection``), entries and exits (by ``:filter``) and collisions (by ``:inference``); an event's record has
+its ``:earliest`` and ``:latest`` frame. A doubtful event has a record too, but the log does not assert its
+class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from itertools import count
+from typing import Literal
 
 import pyoxigraph as ox
 
+from research.domains.event_records import class_record, event_records, participants, stated_probability
+from research.domains.objects import look_of, object_iri
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.perceive import (
+    ExaminedVideo,
     Perceived,
     PerceivedCollision,
     PerceivedCrossing,
-    Video,
     recorded,
 )
 from research.domains.possible import PossibleEvent, PossibleScene
-from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, scene_iri
-from substrate.domains.clevrer.scene import Scene, lexical
+from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log
+from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
 _DIGITS = 4
-_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
-_XSD = "http://www.w3.org/2001/XMLSchema#"
 _CLASSES = {"in": "Entry", "out": "Exit"}
 _KINDS: dict[str, Literal["", "in", "out"]] = {"Entry": "in", "Exit": "out", "Collision": ""}
 _BASES = {"Object": "detection", "Entry": "filter", "Exit": "filter", "Collision": "inference"}
@@ -40,9 +40,12 @@ _SURE = 0.9999
 
 Event = PerceivedCrossing | PerceivedCollision
 Line = tuple[int, str]
+"""A tick and a triple that holds from it on."""
+Key = tuple[str, int, tuple[int, ...]]
+"""The class, frame and participants of an event: no two events of a video share all three."""
 
 
-def perceived_log(video: Video, record: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
+def perceived_log(video: ExaminedVideo, record: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
     """Build the event log of a video.
 
     Args:
@@ -50,19 +53,15 @@ def perceived_log(video: Video, record: Perceived | None = None, belief: Belief 
         record: its record, if already made.
     """
     record = record or recorded(video, belief=belief)
-    plain = annotation_log(_annotation(video, record, belief))
-    scene = scene_iri(record.scene_index)
-    lines: list[Line] = []
-    for delta in plain:
-        subject, predicate, value = delta.triple
-        lines.append((delta.tick, f"{delta.op.value} {subject} {predicate} {value} ."))
-    lines += _records(plain, scene, record)
+    filmed = annotation_log(_annotation(video, record, belief))
+    lines = [(tick, line) for tick, at_tick in filmed.lines() for line in at_tick]
+    lines += ((tick, f"A {text} .") for tick, text in _records(filmed, record))
     log = EventLog()
     log.extend_lines(sorted(lines, key=lambda line: line[0]))
     return log
 
 
-def _annotation(video: Video, record: Perceived, belief: Belief) -> format.Annotation:
+def _annotation(video: ExaminedVideo, record: Perceived, belief: Belief) -> format.Annotation:
     """The video as an annotation: the filter's states, with all visible bodies marked."""
     last = video.seen.last
     enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
@@ -90,91 +89,54 @@ def _annotation(video: Video, record: Perceived, belief: Belief) -> format.Annot
     )
 
 
-def _records(log: EventLog, scene: str, record: Perceived) -> Iterator[Line]:
+def _records(log: EventLog, record: Perceived) -> Iterator[Line]:
     """The records of objects and events, and of suspected events."""
-    by_key = {_key(event): event for event in (*record.in_outs, *record.collisions)}
-    classes: dict[str, tuple[int, str]] = {}
-    participants: dict[str, list[int]] = {}
-    for delta in log:
-        subject, predicate, value = delta.triple
-        name = str(value).strip("<>")
-        if predicate == RDF_TYPE and (class_ := name.removeprefix(NAMESPACE)) in _BASES:
-            classes[subject.value] = (delta.tick, class_)
-        elif predicate.value == f"{NAMESPACE}participant":
-            participants.setdefault(subject.value, []).append(int(name.rpartition(":")[2]))
-    serial = 0
-    for subject, (tick, class_) in classes.items():
-        event = by_key.get((class_, tick, tuple(sorted(participants.get(subject, ())))))
-        yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
-        serial += 1
+    scene, perceived = Scene(log), {_key(event): event for event in (*record.in_outs, *record.collisions)}
+    serial = count()
+    for number in scene.objects:
+        yield from _record(scene, next(serial), object_iri(scene.iri, number), ("Object", 0, ()))
+    for filmed in scene.events:
+        if filmed.objects:  # the video's start and end have none
+            key: Key = (filmed.kind, filmed.frame or 0, tuple(sorted(filmed.objects)))
+            yield from _record(scene, next(serial), filmed.iri, key, perceived.get(key))
     for place, event in enumerate(record.doubtful):
-        class_, tick, numbers = _key(event)
-        subject = f"{scene}:suspected:{place}"
-        yield tick, f'A <{subject}> <{NAMESPACE}frame> "{tick}"^^<{_XSD}integer> .'
-        for number in numbers:
-            yield tick, f"A <{subject}> <{NAMESPACE}participant> <{scene}:object:{number}> ."
-        yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
-        serial += 1
+        suspected, key = f"{scene.iri}:suspected:{place}", _key(event)
+        _, tick, numbers = key
+        yield tick, f"<{suspected}> <{NAMESPACE}frame> {_integer(tick)}"
+        for participant in participants(suspected, scene.iri, numbers):
+            yield tick, participant
+        yield from _record(scene, next(serial), suspected, key, event)
 
 
-def _key(event: Event) -> tuple[str, int, tuple[int, ...]]:
+def _key(event: Event) -> Key:
     if isinstance(event, PerceivedCollision):
         return "Collision", event.frame, tuple(sorted(event.object))
     return _CLASSES[event.type], event.frame, (event.object,)
 
 
-def _record(record: str, subject: str, class_: str, tick: int, event: Event | None) -> Iterator[Line]:
-    """Annotate the triple that gives an individual its class."""
-    triple = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
-    yield tick, f"A {record} {_REIFIES} {triple} ."
-    yield tick, f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{_BASES[class_]}> ."
+def _record(
+    scene: Scene, serial: int, individual: str, key: Key, event: Event | None = None
+) -> Iterator[Line]:
+    """The record of an individual's class; of an event, with its probability and its frames."""
+    (class_, tick, _), record = key, f"{scene.iri}:record:{serial}"
+    for text in class_record(record, individual, class_, _BASES[class_]):
+        yield tick, text
     if event is not None:
-        chance = min(_SURE, event.probability)
-        yield tick, f'A {record} <{NAMESPACE}probability> "{chance:.4f}"^^<{_XSD}decimal> .'
+        yield tick, stated_probability(record, min(_SURE, event.probability))
         for name, frame in zip(("earliest", "latest"), event.frames, strict=True):
-            yield tick, f'A {record} <{NAMESPACE}{name}> "{frame}"^^<{_XSD}integer> .'
+            yield tick, f"<{record}> <{NAMESPACE}{name}> {_integer(frame)}"
 
 
-class Link(NamedTuple):
-    """A record of a perceived log: an individual and its class, with basis and probability of this fact."""
-
-    subject: str
-    class_: str
-    basis: str
-    probability: float
-
-
-def links(log: EventLog) -> dict[str, Link]:
-    """The record of each event, by the event's IRI; records of objects, without probability, are left out."""
-    about: dict[str, dict[str, str]] = {}
-    reified: dict[str, tuple[str, str]] = {}
-    for delta in log:
-        subject, predicate, value = delta.triple
-        if str(predicate) == _REIFIES and isinstance(value, ox.Triple):
-            individual, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
-            reified[str(subject)] = (individual, class_.removeprefix(NAMESPACE))
-        elif not isinstance(value, ox.Triple) and predicate.value.startswith(NAMESPACE):
-            about.setdefault(str(subject), {})[predicate.value.removeprefix(NAMESPACE)] = value.value
-    by_individual: dict[str, Link] = {}
-    for record, (subject, class_) in reified.items():
-        facts = about.get(record, {})
-        if "probability" in facts:
-            basis = facts.get("basis", "").removeprefix(NAMESPACE)
-            by_individual[subject] = Link(subject, class_, basis, float(facts["probability"]))
-    return by_individual
+def _integer(value: int) -> str:
+    return str(ox.Literal(value))
 
 
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
     """Read a video back from its perceived log: the objects, and every event with its probability."""
     scene = Scene(log)
-    frames, participants = scene.holding(f"{NAMESPACE}frame"), scene.holding(f"{NAMESPACE}participant")
-    events: list[PossibleEvent] = []
-    for subject, class_, _, probability in links(log).values():
-        (frame,) = frames[f"<{subject}>"]
-        who = sorted(int(name[:-1].rpartition(":")[2]) for name in participants[f"<{subject}>"])
-        events.append(PossibleEvent(int(lexical(frame)), _KINDS[class_], tuple(who), probability))
-    things = [
-        format.CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]
-        for number, thing in sorted(scene.objects.items())
+    events = [
+        PossibleEvent(record.frame, _KINDS[record.class_], record.objects, record.probability)
+        for record in event_records(log).values()
     ]
+    things = [format.CompactObject(*look_of(thing), number) for number, thing in scene.objects.items()]
     return PossibleScene(scene_index, scene.end + 1, things, sorted(events))

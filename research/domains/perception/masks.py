@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from research.domains.objects import Look
 from research.domains.perception.format import ProposedVideo
 from substrate.base.errors import FormatError
 from substrate.base.extras import import_extra
-from substrate.domains.clevrer.format import CompactObject
 
 _LONGEST = 7
 """The most characters of a run."""
-Look = tuple[str, str, str]
-"""Colour, material and shape."""
-
-
-def looks_of(objects: Iterable[CompactObject]) -> dict[int, Look]:
-    """The look of each object, by number; only looks are the same in two readings of a video."""
-    return {thing.id: (thing.color, thing.material, thing.shape) for thing in objects}
 
 
 class Sightings(NamedTuple):
@@ -65,18 +58,15 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
                 )
     # Box and area of each, read from its runs
     codes = [{"size": list(mask.size), "counts": mask.counts.encode()} for mask in masks]
-    boxes, areas = (
-        np.reshape(coco.toBbox(codes), (-1, 4)),
-        np.array([float(coco.area(code)) for code in codes]),
-    )
+    boxes = np.reshape(coco.toBbox(codes), (-1, 4))
+    areas = np.array([float(coco.area(code)) for code in codes])
     seen = [(frame.frame_index, thing) for frame in video.frames for thing in frame.objects]
     nonempty = np.flatnonzero(areas)
     boxes[:, 2:] += boxes[:, :2]  # from width and height to right and bottom edge
     frames = np.array([frame for frame, _ in seen], dtype=int)[nonempty]
     scores = np.array([thing.score for _, thing in seen], dtype=float)[nonempty]
-    looks = [
-        (thing.color, thing.material, thing.shape) for _, thing in map(seen.__getitem__, nonempty.tolist())
-    ]
+    things = [thing for _, thing in map(seen.__getitem__, nonempty.tolist())]
+    looks = [Look(thing.color, thing.material, thing.shape) for thing in things]
     last = video.frames[-1].frame_index
     return Sightings(
         video.video_index, last, width, height, frames, boxes[nonempty], areas[nonempty], scores, looks

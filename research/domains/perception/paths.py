@@ -8,22 +8,21 @@ in its frames; its cost measures how badly the places fit.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate
 from math import hypot, log1p
 
 import msgspec
 import numpy as np
 
+from research.domains.objects import Look
 from research.domains.perception.camera import CUBE, Camera, edge_errors
-from research.domains.perception.masks import Look, Sightings
+from research.domains.perception.glide_table import glide_table
+from research.domains.perception.masks import Sightings
 from research.domains.perception.tracks import Track
 from substrate.domains.clevrer.format import SHAPES, Shape
 from substrate.domains.clevrer.motion.law import LAW
 
-# The step of the tables (s); the speeds that they span; and the longest that a slower body glides on (s)
-_FINE, _FASTEST, _SLOWEST, _LONGEST = 0.002, 9.0, 1e-3, 1e-3
 _NOISE = 0.004
 """Standard error of a place in addition to the error of its box (units)."""
 _ROBUST = 9.0
@@ -38,71 +37,6 @@ _JUMP = 0.03
 _ROUNDS = 5
 _AT_ONCE = 32
 """Pieces that are fitted at once: more would not fit into a processor's cache."""
-
-
-class Glide:
-    """The distance that a body of a shape glides: tables over time, from a start at 9 units/s.
-
-    :meth:`~substrate.domains.clevrer.motion.law.Law.glide` has the same in closed form, but is younger. The
-    steps of the tables differ from it by up to some thousandths of a unit, and the pinned results rest on
-    them. Beyond the end of its table a body stands still; a sphere's is cut after 80 s, so one that is slower
-    than 0.04 units/s stands still at once.
-    """
-
-    def __init__(self, shape: int) -> None:
-        speeds, ways = [_FASTEST], [0.0]
-        while speeds[-1] > _SLOWEST and len(speeds) < 40_000:
-            slower = speeds[-1] - _FINE * LAW.deceleration(SHAPES[shape], speeds[-1])
-            ways.append(ways[-1] + _FINE * (speeds[-1] + max(0.0, slower)) / 2)
-            speeds.append(max(0.0, slower))
-        self._ways, self._slowing = np.array(ways), -np.array(speeds)  # ascending, as np.interp wants it
-        self._times = np.arange(len(speeds)) * _FINE
-        self._slopes = np.append(np.diff(self._ways) / np.diff(self._times), 0.0)
-        # Single numbers are looked up in lists, in a tenth of the time
-        self._lists = self._slowing.tolist(), self._times.tolist(), speeds, ways
-
-    def _start(self, speed: float) -> float:
-        return _between(-min(speed, _FASTEST), *self._lists[:2])
-
-    def share(self, speed: float, seconds: float) -> float:
-        """The distance after some time, divided by the starting speed (seconds)."""
-        if speed < _SLOWEST:
-            return min(seconds, _LONGEST)
-        start, (_, times, _, ways) = self._start(speed), self._lists
-        return (_between(start + seconds, times, ways) - _between(start, times, ways)) / min(speed, _FASTEST)
-
-    def shares(self, speeds: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-        """Like :meth:`share`, for many speeds (n), each after some times (m, n)."""
-        start = np.interp(-np.minimum(speeds, _FASTEST), self._slowing, self._times)
-        times = start + seconds
-        # The table's times are evenly spaced: this equals np.interp, to the bit, without a search
-        place = (times / _FINE).astype(int)
-        place -= place * _FINE > times
-        place += (place + 1) * _FINE <= times
-        place = np.minimum(place, len(self._ways) - 1)
-        ways = self._slopes[place] * (times - place * _FINE) + self._ways[place]
-        shares = (ways - np.interp(start, self._times, self._ways)) / np.clip(speeds, _SLOWEST, _FASTEST)
-        return np.where(speeds < _SLOWEST, np.minimum(seconds, _LONGEST), shares)
-
-    def speed(self, speed: float, seconds: float) -> float:
-        """The speed that is left after some time (units/s)."""
-        _, times, speeds, _ = self._lists
-        return _between(self._start(speed) + seconds, times, speeds)
-
-
-def _between(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
-    """Interpolate a single number like ``np.interp``, to the bit."""
-    place = bisect_right(xs, x) - 1
-    if place < 0 or place == len(xs) - 1:
-        return ys[max(0, place)]
-    slope = (ys[place + 1] - ys[place]) / (xs[place + 1] - xs[place])
-    return slope * (x - xs[place]) + ys[place]
-
-
-@cache
-def glide(shape: int) -> Glide:
-    """The tables of a shape, by its index in SHAPES."""
-    return Glide(shape)
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -126,7 +60,7 @@ class Piece(msgspec.Struct, frozen=True):
             loss = LAW.deceleration(SHAPES[self.shape], speed)
             share = seconds * (1 - loss * seconds / (2 * speed))
         else:
-            share = glide(self.shape).share(speed, seconds)
+            share = glide_table(self.shape).share(speed, seconds)
         return x + vx * share, y + vy * share
 
     def velocity_at(self, frame: float) -> tuple[float, float]:
@@ -135,11 +69,11 @@ class Piece(msgspec.Struct, frozen=True):
         speed = hypot(vx, vy)
         if seconds <= 0 or speed < 1e-6:
             return vx, vy
-        keep = glide(self.shape).speed(speed, seconds) / speed
+        keep = glide_table(self.shape).speed(speed, seconds) / speed
         return vx * keep, vy * keep
 
 
-class Path:
+class BodyPath:
     """The measured places of one object, and the pieces of free motion through them.
 
     Args:
@@ -151,7 +85,7 @@ class Path:
 
     def __init__(self, look: Look, frames: np.ndarray, places: np.ndarray, errors: np.ndarray) -> None:
         self.look, self.frames, self.places, self.errors = look, frames, places, errors
-        self.kind = SHAPES.index(look[2])
+        self.kind = SHAPES.index(look.shape)
         self._seen: list[int] = frames.tolist()
         self.first, self.last = self._seen[0], self._seen[-1]
         self.weights = np.linalg.inv(errors + np.eye(2) * _NOISE**2).transpose(1, 2, 0)
@@ -177,7 +111,7 @@ class Path:
             _fit([(self, start, end)])
         return self.pieces[start, end]
 
-    def lacking(self, proposals: Iterable[Collection[int]]) -> list[tuple[Path, int, int]]:
+    def lacking(self, proposals: Iterable[Collection[int]]) -> list[tuple[BodyPath, int, int]]:
         """The spans of the pieces, not fitted yet, of this path with the blows of each proposal.
 
         A proposal has the frames after which there are blows; a span is the path with the first and the last
@@ -230,8 +164,8 @@ def _pair(values: np.ndarray) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
-    """Fit the pieces of some spans, as :meth:`Path.lacking` gives them: many cost little more than one."""
+def prepare(wanted: Iterable[tuple[BodyPath, int, int]]) -> None:
+    """Fit the pieces of some spans of :meth:`BodyPath.lacking`: many cost little more than one."""
     counts = {span: high - low for span in wanted for low, high in [span[0].bounds(*span[1:])]}
     # A single place is fitted apart: among others its products are multiplied in another order
     few = [span for span, count in counts.items() if count < 2]
@@ -241,7 +175,7 @@ def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
             _fit(some)
 
 
-def _fit(wanted: list[tuple[Path, int, int]]) -> None:
+def _fit(wanted: list[tuple[BodyPath, int, int]]) -> None:
     """Fit the pieces of some spans: each a path, and the first and the last frame of a piece.
 
     Each result equals that of a separate fit: the padding behind a column's last place has no weight.
@@ -333,14 +267,14 @@ def _moving(
             speeds, ways = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
             for kind in set(kinds.tolist()):
                 mine = kinds == kind
-                ways[:, mine] = glide(kind).shares(speeds[mine], seconds[:, mine])
+                ways[:, mine] = glide_table(kind).shares(speeds[mine], seconds[:, mine])
     fast = [float(each @ each) / _SPEED**2 for each in velocity.T]
     costs = [cost + speed for cost, speed in zip(_costs(squares, counts).tolist(), fast, strict=True)]
     pairs = zip(*place.tolist(), strict=True), zip(*velocity.tolist(), strict=True)
     return list(zip(*pairs, costs, strict=True))
 
 
-def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[Path]:
+def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[BodyPath]:
     """The path of each object, in the order of their attributes."""
     looks = sorted(objects)
     used = np.array(sorted({index for track in objects.values() for index in track.values()}), dtype=int)
@@ -350,18 +284,17 @@ def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[P
     for frame in np.unique(seen.frames[used]):
         here = used[seen.frames[used] == frame]
         errors[here] = edge_errors(seen.boxes[here], seen.width, seen.height)
-    located: list[Path] = []
+    located: list[BodyPath] = []
     for look in looks:
         frames = np.array(sorted(objects[look]))
         sightings = np.array([objects[look][int(frame)] for frame in frames])
-        spots, spreads, _ = camera.locate(SHAPES.index(look[2]), seen.boxes[sightings], errors[sightings])
-        located.append(Path(look, frames, spots, spreads + np.eye(2) * 1e-6))
+        spots, spreads, _ = camera.locate(SHAPES.index(look.shape), seen.boxes[sightings], errors[sightings])
+        located.append(BodyPath(look, frames, spots, spreads + np.eye(2) * 1e-6))
     return located
 
 
-def contact_distances(a: Path, b: Path) -> tuple[float, float]:
+def contact_distances(a: BodyPath, b: BodyPath) -> tuple[float, float]:
     """The least and largest distance of two touching bodies' centres (units): a cube's reach depends on its
     turn.
     """
-    wide: Sequence[bool] = (a.kind == CUBE, b.kind == CUBE)
-    return 0.4, 0.4 + 0.08 * sum(wide)
+    return 0.4, 0.4 + 0.08 * ((a.kind == CUBE) + (b.kind == CUBE))

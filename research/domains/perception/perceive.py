@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from research.domains.objects import Look
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.borders import Crossing, crossings
 from research.domains.perception.camera import CAMERA, Camera
 from research.domains.perception.collisions import Contact, contacts
 from research.domains.perception.format import ProposedVideo, decode_proposals, proposal_names
-from research.domains.perception.masks import Look, Sightings, sightings
-from research.domains.perception.paths import Path, Piece, paths
+from research.domains.perception.masks import Sightings, sightings
+from research.domains.perception.paths import BodyPath, Piece, paths
 from research.domains.perception.tracks import Track, tracks
 from research.domains.possible import THRESHOLD
 from substrate.base.errors import FormatError
@@ -69,12 +70,12 @@ class Perceived(msgspec.Struct, frozen=True):
     until: int = FRAMES - 1
 
 
-class Video(msgspec.Struct, frozen=True):
+class ExaminedVideo(msgspec.Struct, frozen=True):
     """A video after all stages up to the hypotheses: sightings, identities, paths, possible contacts."""
 
     seen: Sightings
     objects: dict[Look, Track]
-    paths: list[Path]
+    paths: list[BodyPath]
     contacts: list[Contact]
     camera: Camera = CAMERA
 
@@ -99,7 +100,7 @@ class Video(msgspec.Struct, frozen=True):
         ]
 
 
-def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterator[tuple[str, ProposedVideo]]:
+def read_videos(where: Path, only: Collection[int] | None = None) -> Iterator[tuple[str, ProposedVideo]]:
     """Read the name and proposals of each video of a folder or zip, by number.
 
     Raises:
@@ -110,7 +111,9 @@ def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterato
         yield source[0], decode_proposals(source)
 
 
-def examined(video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = CAMERA) -> Video:
+def examined(
+    video: ProposedVideo, name: str, *, until: int | None = None, camera: Camera = CAMERA
+) -> ExaminedVideo:
     """Run the stages of perception on a video, up to the hypotheses of contacts.
 
     Args:
@@ -133,7 +136,7 @@ def examined(video: ProposedVideo, name: str, *, until: int | None = None, camer
         )
     objects = tracks(seen)
     routes = paths(seen, objects, camera)
-    return Video(seen, objects, routes, contacts(routes, seen.last + 1), camera)
+    return ExaminedVideo(seen, objects, routes, contacts(routes, seen.last + 1), camera)
 
 
 def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:
@@ -146,7 +149,7 @@ def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) 
     return recorded(examined(video, name, until=until))
 
 
-def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF) -> Perceived:
+def recorded(video: ExaminedVideo, threshold: float = THRESHOLD, belief: Belief = BELIEF) -> Perceived:
     """The record of a video; an event of less than ``threshold`` probability is doubtful."""
     last = video.seen.last
     collisions = [
@@ -173,10 +176,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
     return Perceived(
         video.seen.video,
         last + 1,
-        [
-            PerceivedObject(*path.look, number, len(path.frames))  # pyright: ignore[reportArgumentType]
-            for number, path in enumerate(video.paths)
-        ],
+        [PerceivedObject(*path.look, number, len(path.frames)) for number, path in enumerate(video.paths)],
         [event for event in moves if event.probability >= threshold],
         [event for event in collisions if event.probability >= threshold],
         [event for event in (*moves, *collisions) if event.probability < threshold],
@@ -185,7 +185,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
     )
 
 
-def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
+def _trajectory(video: ExaminedVideo, number: int, belief: Belief) -> list[tuple[int, float, float]]:
     """The places of an object, frame by frame, by its pieces of free motion."""
     return [
         (frame, round(x, _DIGITS), round(y, _DIGITS))

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from research.domains.perception.belief import BELIEF, Belief
-from research.domains.perception.judge import Happening
-from research.domains.perception.perceive import Video
+from research.domains.perception.judge import JudgedEvent
+from research.domains.perception.perceive import ExaminedVideo
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
 
 
-class Drawn(NamedTuple):
+class DrawnObject(NamedTuple):
     """An object in the picture: the centres of its boxes, and its path, as SVG path data in pixels."""
 
     label: str
@@ -23,7 +23,7 @@ class Drawn(NamedTuple):
     path: str
 
 
-def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
+def drawn(video: ExaminedVideo, belief: Belief = BELIEF) -> Iterator[DrawnObject]:
     """The objects in the picture: the centres of their detected boxes, and of the boxes along their paths."""
     for number, path in enumerate(video.paths):
         boxes = video.seen.boxes[list(video.objects[path.look].values())]
@@ -33,7 +33,7 @@ def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
             yaw = np.full(len(places), np.pi / 8)
             line += _centres(video.camera.boxes(path.kind, places[:, 0], places[:, 1], yaw))
         dots = "".join(f"M{centre}h0" for centre in _centres(boxes))
-        yield Drawn(" ".join(path.look), path.look[0], dots, f"M{'L'.join(line)}")
+        yield DrawnObject(" ".join(path.look), path.look[0], dots, f"M{'L'.join(line)}")
 
 
 def _centres(boxes: np.ndarray) -> Iterator[str]:
@@ -41,7 +41,7 @@ def _centres(boxes: np.ndarray) -> Iterator[str]:
         yield f"{(left + right) / 2:.1f} {(top + bottom) / 2:.1f}"
 
 
-def slips(video: Video) -> Iterator[tuple[str, str]]:
+def slips(video: ExaminedVideo) -> Iterator[tuple[str, str]]:
     """The proposals whose labels were corrected or dropped: place in the picture, and label with frame."""
     taken = {(place, label) for label, track in video.objects.items() for place in track.values()}
     for place, label in enumerate(video.seen.looks):
@@ -50,7 +50,7 @@ def slips(video: Video) -> Iterator[tuple[str, str]]:
             yield centre, f"{' '.join(label)}, frame {video.seen.frames[place]}"
 
 
-def timeline(video: Video, events: Sequence[Happening]) -> Timeline:
+def timeline(video: ExaminedVideo, events: Sequence[JudgedEvent]) -> Timeline:
     """The frames in which each object was seen, and its events, believed or not."""
     x = Scale(video.seen.last)
     lanes = [

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from research.domains.perception.masks import Look, Sightings
+from research.domains.objects import Look
+from research.domains.perception.masks import Sightings
 
 Track = dict[int, int]
 """By frame, the index of an object's sighting."""

@@ -38,8 +38,9 @@ _DRAG = 0.04
 # Bullet takes the product of two bodies' friction, and of their restitution: 0.1727² g = 0.2925 units/s²
 # (docs/design/motion.md).
 _PLANE_FRICTION = 0.1727
-_FRICTION = {"cube": 0.1727, "cylinder": 0.1727, "sphere": 0.005}
-_RESTITUTION = {"cube": 0.68, "cylinder": 0.68, "sphere": 0.6}
+FRICTION = {"cube": 0.1727, "cylinder": 0.1727, "sphere": 0.005}
+RESTITUTION = {"cube": 0.68, "cylinder": 0.68, "sphere": 0.6}
+# Other worlds scale these two tables (research/generators/altered.py), so each use must look them up.
 _SPINNING_FRICTION = 0.03
 _TOUCH = 2 * math.sqrt(2) * RADIUS
 """Centres further apart than this (units) do not touch: the half diagonals of two cubes."""
@@ -194,7 +195,7 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
     """Give the distance (units) that a free body slides in ``frames`` frames from ``speed`` (units/s), and
     its final speed.
     """
-    friction = _GRAVITY * _PLANE_FRICTION * _FRICTION[shape]
+    friction = _GRAVITY * _PLANE_FRICTION * FRICTION[shape]
     distance = 0.0
     for _ in range(frames):
         distance += speed * SECONDS_PER_FRAME
@@ -305,9 +306,9 @@ def _insert(client: int, body: Body) -> int:
     bullet.changeDynamics(
         handle,
         -1,
-        lateralFriction=_FRICTION[body.shape],
+        lateralFriction=FRICTION[body.shape],
         spinningFriction=_SPINNING_FRICTION,
-        restitution=_RESTITUTION[body.shape],
+        restitution=RESTITUTION[body.shape],
         linearDamping=_DRAG,
         angularDamping=_DRAG,
         physicsClientId=client,

@@ -10,9 +10,9 @@ import pytest
 
 from research.benchmarks.met import MET, cases, rows
 from research.benchmarks.met import logs as logs_of
-from research.domains.encounters import by_log, by_reader, personas
-from research.domains.movement_file import parse_movements
-from research.domains.movement_log import movement_log
+from research.domains.village.log import movement_log
+from research.domains.village.meetings import by_log, by_reader, personas
+from research.domains.village.movements import parse_movements
 from substrate.domains.rows import Row
 
 CAFE, HOME = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Ann's house:kitchen:table"

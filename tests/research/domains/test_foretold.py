@@ -11,7 +11,7 @@ from orchestration.benchmarks.benchmark import Case
 from orchestration.scoring.counting import Rows
 from research.benchmarks.foretold import METRICS, cases, logs, rows
 from research.domains.foretold import CORRECT, LINE, UNSEEN, VOTE, WRONG, compared, foretold, from_tracks
-from research.domains.perception.masks import Look
+from research.domains.objects import Look
 from research.domains.perception.parameters import Perception
 from substrate.base.errors import ParameterError
 from substrate.base.vocabulary import RDF_TYPE
@@ -19,8 +19,8 @@ from substrate.domains.clevrer.format import CompactCollision, CompactObject, In
 from substrate.domains.clevrer.trajectories import TrajectoryScene
 from substrate.domains.rows import Row
 
-LOOKS: list[Look] = [("red", "metal", "sphere"), ("blue", "metal", "cube"), ("green", "rubber", "cylinder")]
-THINGS = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]  # pyright: ignore[reportArgumentType]
+LOOKS = [Look("red", "metal", "sphere"), Look("blue", "metal", "cube"), Look("green", "rubber", "cylinder")]
+THINGS = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]
 RED, BLUE, GREEN = LOOKS
 TRACK: dict[int, list[tuple[int, float, float]]] = {
     0: [(75, -1.14, 0.0), (80, -1.0, 0.0), (85, -0.86, 0.0), (100, -0.45, 0.0)],
@@ -56,7 +56,7 @@ def test_each_pair_is_compared_with_the_truth() -> None:
     assert made == [(CORRECT, CORRECT), (UNSEEN, WRONG), (UNSEEN, CORRECT)], (
         "the cylinder comes into view after the frame"
     )
-    invented = frozenset((RED, ("gray", "metal", "cube")))
+    invented = frozenset((RED, Look("gray", "metal", "cube")))
     assert compared(TRUTH, 100, {invented}) == [
         (WRONG, CORRECT),
         (WRONG, WRONG),

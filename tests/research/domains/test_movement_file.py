@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyoxigraph import NamedNode
 
-from research.domains.movement_file import parse_movements, read_movements
-from research.domains.movement_log import conversations, movement_log
+from research.domains.village.log import conversations, movement_log
+from research.domains.village.movements import parse_movements, read_movements
 from substrate import EventLog, FormatError, OverrideLocation, RuleEmitter, TBox, fork
 from substrate.ask import ask
 

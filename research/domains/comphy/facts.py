@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from research.domains.properties import infer
+from research.domains.comphy.properties import infer
+from research.domains.objects import object_iri
 from substrate.base.delta import Op, Spelled
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
@@ -30,7 +31,7 @@ def hidden(target: Target) -> Iterator[Spelled]:
     )
     for name, values, spell in properties:
         for number, value in sorted(values.items()):
-            yield fact(f"{scene}:object:{number}", name, spell(value))
+            yield fact(object_iri(scene, number), name, spell(value))
     if inferred.strength:
         yield fact(scene, "strength", _double(inferred.strength))
     for number, evidence in enumerate(inferred.evidence):
@@ -39,7 +40,7 @@ def hidden(target: Target) -> Iterator[Spelled]:
         for key in ("video", "since", "until"):
             yield fact(node, key, _integer(getattr(evidence, key)))
         for key in ("first", "second"):
-            thing = f"{scene}:object:{getattr(evidence, key)}"
+            thing = object_iri(scene, getattr(evidence, key))
             yield fact(node, key, f"<{thing}>")
             yield fact(thing, "evidence", f"<{node}>")
         for key in ("weight", "ratio", "strength"):

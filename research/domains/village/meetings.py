@@ -1,12 +1,12 @@
 """Meetings in a recorded simulation, from its event log and from its file by an independent reader.
 
-Two personas meet when they come to share an arena. The reader decodes the file itself and goes from step to
-step. It shares no code with the log, its rules or its queries, so the log can be checked against it.
+Two personas meet when they come to share an arena. :func:`by_log` asks the log. :func:`by_reader` goes
+through the file from step to step. The reader shares only the format of the file with the log: it finds
+arenas and meetings by code of its own, so that it can check the log, its rules and its queries.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
@@ -14,7 +14,8 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from research.domains.movement_log import NAMESPACE
+from research.domains.village.log import NAMESPACE
+from research.domains.village.movements import Activity, Arena, Tile, parse_movements
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 
@@ -26,10 +27,9 @@ _WITH = f"SELECT ?one ?other WHERE {{ ?one <{NAMESPACE}with> ?other FILTER (STR(
 
 Pair = tuple[str, str]
 """Two names, in order."""
-_Record = Mapping[str, Any]
-_Steps = Mapping[int, Mapping[str, _Record]]
-_Places = Iterator[tuple[int, Mapping[str, tuple[str, ...] | None]]]
-"""By step, the place of each persona; ``None`` if it is on its way."""
+_Steps = Mapping[int, Mapping[str, Activity]]
+_Places = Iterator[tuple[int, Mapping[str, Arena | None]]]
+"""By step, the arena of each persona; ``None`` if it is on its way."""
 
 
 def in_words(first: int, meetings: int, moments: int) -> str:
@@ -43,21 +43,21 @@ def by_log(log: EventLog) -> dict[Pair, str]:
     Meetings come from the deltas that insert them; SPARQL gives the pairs that are together.
     """
     named: Any = log.state().query(_NAMED)
-    names = {row["who"].value: row["name"].value for row in named}
+    names: dict[Any, str] = {row["who"]: row["name"].value for row in named}
     ticks: dict[str, int] = {}
     who: defaultdict[str, list[str]] = defaultdict(list)
     for delta in log:
         subject, predicate, value = delta.triple
         if predicate == RDF_TYPE and value == _MEETING:
             ticks[subject.value] = delta.tick
-        elif predicate == _WHO and (name := names.get(str(value).strip("<>"))):
+        elif predicate == _WHO and (name := names.get(value)):
             who[subject.value].append(name)
     moments = Counter[Pair]()
     # Every persona has a tile from its first step on.
     first = next(delta.tick for delta in log if delta.triple[1] == _TILE)
     for tick in range(first, log.ticks[-1] + 1, EVERY):
         together: Any = log.state(tick).query(_WITH)
-        moments.update(_pair(names[row["one"].value], names[row["other"].value]) for row in together)
+        moments.update(_pair(names[row["one"]], names[row["other"]]) for row in together)
     met: defaultdict[Pair, list[int]] = defaultdict(list)
     for meeting, tick in ticks.items():
         met[_pair(*who[meeting])].append(tick)
@@ -70,7 +70,7 @@ def _pair(first: str, second: str) -> Pair:
 
 def personas(file: bytes) -> list[str]:
     """The names in a movement file, sorted."""
-    return sorted({name for records in json.loads(file).values() for name in records})
+    return list(parse_movements(file).personas)
 
 
 def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
@@ -82,15 +82,12 @@ def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
         file: the movement file.
         by_address: whether a persona counts as being at its action's place even while on its way there.
     """
-    steps = {
-        int(step): records
-        for step, records in sorted(json.loads(file).items(), key=lambda item: int(item[0]))
-    }
+    steps = parse_movements(file).steps
     places = _by_address(steps) if by_address else _by_tile(steps)
     met: defaultdict[Pair, list[int]] = defaultdict(list)
     moments, before, first = Counter[Pair](), set[Pair](), min(steps)
     for step, where in places:
-        by_place: defaultdict[Any, list[str]] = defaultdict(list)
+        by_place: defaultdict[Arena, list[str]] = defaultdict(list)
         for name, place in where.items():
             if place:
                 by_place[place].append(name)
@@ -103,56 +100,49 @@ def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
     return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
 
 
-def _arena(record: _Record) -> tuple[str, ...] | None:
-    """World, sector and arena of a record's action; ``None`` in a conversation, which names no place."""
-    address = record["description"].rpartition(" @ ")[2]
-    return None if address.startswith("<") else tuple(address.split(":")[:3])
-
-
 def _by_address(steps: _Steps) -> _Places:
-    now: dict[str, tuple[str, ...]] = {}
+    now: dict[str, Arena] = {}
     for step, records in steps.items():
-        now |= {name: arena for name, record in records.items() if (arena := _arena(record))}
+        now |= {name: record.arena for name, record in records.items() if record.arena}
         yield step, now
 
 
 def _by_tile(steps: _Steps) -> _Places:
     """The place of each persona, by its tile."""
-    tiles, last, places = _tiles(steps), dict[str, _Record](), dict[str, tuple[str, ...] | None]()
+    tiles, last, places = _tiles(steps), dict[str, Activity](), dict[str, Arena | None]()
     for step, records in steps.items():
         last |= records
         for name, record in records.items():
-            arena, place = _arena(record), places.get(name)
-            stays = arena is None or arena == place
-            places[name] = tiles.get(tuple(record["movement"])) or (place if stays else None)
+            place = places.get(name)
+            stays = record.arena is None or record.arena == place
+            places[name] = tiles.get(record.movement) or (place if stays else None)
         yield step, places
 
 
-def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
+def _tiles(steps: _Steps) -> dict[Tile, Arena]:
     """The arena of each tile, unless two arenas claim it.
 
     A tile is in an arena if a persona stood still on it during an action there, or crossed it during one
     action between two such tiles of this arena.
     """
-    walks: dict[str, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
-    stood: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
-    last: dict[str, _Record] = {}
+    walks: dict[str, list[Activity]] = defaultdict(list)
+    stood: defaultdict[Tile, set[Arena]] = defaultdict(set)
+    last: dict[str, Activity] = {}
     for records in steps.values():
         for name, record in records.items():
-            walks[name].append((record["description"], tuple(record["movement"])))
+            walks[name].append(record)
         for name, record in {**last, **records}.items():
-            arena = _arena(record)
-            if arena and name in last and last[name]["movement"] == record["movement"]:
-                stood[tuple(record["movement"])].add(arena)
+            if record.arena and name in last and last[name].movement == record.movement:
+                stood[record.movement].add(record.arena)
         last |= records
-    passed: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
+    passed: defaultdict[Tile, set[Arena]] = defaultdict(set)
     for walk in walks.values():
         start = 0
         for place in range(1, len(walk) + 1):
-            if place < len(walk) and walk[place][0] == walk[start][0]:
+            if place < len(walk) and walk[place].description == walk[start].description:
                 continue
             # A walk begins on the last tile of the previous action.
-            way = [tile for _, tile in walk[max(0, start - 1) : place]]
+            way = [record.movement for record in walk[max(0, start - 1) : place]]
             known = [number for number, tile in enumerate(way) if tile in stood]
             for begin, end in pairwise(known):
                 if stood[way[begin]] == stood[way[end]]:

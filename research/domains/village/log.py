@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from research.domains.movement_file import Activity, Chat, Movements
+from research.domains.village.movements import Activity, Arena, Chat, Movements, Tile
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
@@ -34,10 +34,6 @@ RECORDING = f"<{ENTITY}recording>"
 
 Line = tuple[int, str]
 """A tick and an RDF Patch line."""
-Tile = tuple[int, int]
-"""Column and row of the map."""
-Arena = tuple[str, ...]
-"""World, sector and arena of an address."""
 Place = Arena | None
 """A persona's place; ``None`` on its way."""
 
@@ -98,7 +94,7 @@ def movement_log(movements: Movements) -> EventLog:
     Raises:
         FormatError: two names of the file would have one IRI.
 
-    >>> from research.domains.movement_file import parse_movements
+    >>> from research.domains.village.movements import parse_movements
     >>> talk = '"pronunciatio": "", "description": "chatting @ <persona> X", "chat": [["Ann", "Come!"]]'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
     >>> log = movement_log(parse_movements(text.encode()))
@@ -172,8 +168,8 @@ def arenas(movements: Movements) -> dict[Tile, Arena]:
     stood: defaultdict[Tile, set[Arena]] = defaultdict(set)
     for _, records in _moments(movements):
         for before, now in records.values():
-            if before and before.movement == now.movement and now.address:
-                stood[now.movement].add(now.address[:3])
+            if before and before.movement == now.movement and now.arena:
+                stood[now.movement].add(now.arena)
     passed: defaultdict[Tile, set[Arena]] = defaultdict(set)
     for walk in _walks(movements):
         landmarks = [number for number, tile in enumerate(walk) if tile in stood]
@@ -248,7 +244,7 @@ def _records(movements: Movements) -> Iterator[Line]:
             if now is before and persona in places:
                 continue
             old, last = facts.get(persona, {}), places.get(persona)
-            stays = now.address is None or now.address[:3] == last
+            stays = now.arena is None or now.arena == last
             here = places[persona] = tiles.get(now.movement) or (last if stays else None)
             column, row = now.movement
             new = {"tile": f'"{column},{row}"', "does": _text(now.action), "shows": _text(now.pronunciatio)}

@@ -21,6 +21,10 @@ from substrate.base.inputs import Whole, decode, read_bytes
 
 Chat = tuple[tuple[str, str], ...]
 """Utterances in order: speaker and words."""
+Tile = tuple[int, int]
+"""Column and row of the map."""
+Arena = tuple[str, ...]
+"""World, sector and arena of an address."""
 
 
 class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,14 +44,24 @@ class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def action(self) -> str:
         """The action in words."""
-        return self.description.rpartition(" @ ")[0]
+        return self._parts[0]
 
     @property
     def address(self) -> tuple[str, ...] | None:
         """World, sector, arena and object of the action; ``None`` in a conversation, which names no place."""
-        address = self.description.rpartition(" @ ")[2]
+        address = self._parts[2]
         parts = tuple(part for part in address.split(":") if not part.startswith("<"))
         return None if address.startswith("<") else parts
+
+    @property
+    def arena(self) -> Arena | None:
+        """The arena of the action; ``None`` in a conversation."""
+        return self.address and self.address[:3]
+
+    @property
+    def _parts(self) -> tuple[str, str, str]:
+        """The action, ``@``, and the address."""
+        return self.description.rpartition(" @ ")
 
 
 class Movements(NamedTuple):

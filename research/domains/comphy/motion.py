@@ -52,21 +52,16 @@ class Simulated:
         start = _felt(scene, change)
         if start is None:
             return _pairs(seen)
-        masses, charges = (
-            {**scene.masses, change.object: change.mass},
-            {**scene.charges, change.object: change.charge},
-        )
-        partners = (
-            {number for number, charge in scene.charges.items() if charge}
-            if scene.charges.get(change.object)
-            else set()
-        )
+        masses = {**scene.masses, change.object: change.mass}
+        charges = {**scene.charges, change.object: change.charge}
+        charged = {number for number, charge in scene.charges.items() if charge}
+        reached = {change.object} | charged if change.object in charged else {change.object}
         run = course(
             recorded_bodies(scene, masses),
             seen,
             start,
             scene.end,
-            {change.object} | partners,
+            reached,
             advance=_advance(charges, scene.strength),
         )
         return _pairs([contact for contact in seen if contact[0] <= start] + run.standing + run.contacts)
@@ -89,21 +84,13 @@ def _felt(scene: TargetScene, change: PropertyChange) -> int | None:
 
     For a charged object it is the first; otherwise it is shortly before the object's first collision.
     """
-    if (change.mass, change.charge) == (
-        scene.masses.get(change.object, 1),
-        scene.charges.get(change.object, 0),
-    ):
+    present = scene.masses.get(change.object, 1), scene.charges.get(change.object, 0)
+    if (change.mass, change.charge) == present:
         return None
     if scene.charges.get(change.object):
         return next((frame for frame, poses in scene.poses.items() if change.object in poses), None)
-    first = min(
-        (
-            event.frame or 0
-            for event in scene.events
-            if event.kind == "Collision" and change.object in event.objects
-        ),
-        default=None,
-    )
+    hits = (event for event in scene.events if event.kind == "Collision" and change.object in event.objects)
+    first = min((event.frame or 0 for event in hits), default=None)
     return None if first is None else max(0, first - BEFORE)
 
 
