@@ -12,14 +12,8 @@ from substrate.base.arguments import require, require_tick
 from substrate.base.errors import ParameterError
 
 Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
+# Subject, predicate, object. In RDF 1.2 an object may be a triple term: `<<( <urn:s> <urn:p> <urn:o> )>>`
 Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
-"""Subject, predicate, object; RDF 1.2, so an object may be a triple term.
-
->>> import pyoxigraph as ox
->>> fact = ox.Triple(ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
->>> str(ox.Quad(ox.NamedNode("urn:bo"), ox.NamedNode("urn:knows"), fact))
-'<urn:bo> <urn:knows> <<( <urn:ann> <urn:at> <urn:cafe> )>>'
-"""
 
 _SUBJECTS = (ox.NamedNode, ox.BlankNode)
 _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)

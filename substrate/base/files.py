@@ -224,10 +224,10 @@ def temporary_folder() -> Iterator[Path]:
             _in_use.pop(folder, None)
 
 
+# The scratch folders of this process, each with the path that it replaces, if any
 _in_use: dict[Path, Path | None] = {}
-"""The scratch folders of this process, each with the path that it replaces, if any."""
+# Held while a scratch folder is made; :func:`drop_scratch` takes it and never releases it
 _making = threading.Lock()
-"""Held while a scratch folder is made; :func:`drop_scratch` takes it and never releases it."""
 
 
 def drop_scratch() -> None:

@@ -20,31 +20,23 @@ import msgspec
 from substrate.base.errors import FormatError
 from substrate.base.limits import LIMITS, SMALL
 
+# A decoder's errors on text that is not JSON, has another type than expected, or is nested too deeply
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""A decoder's errors on text that is not JSON, has another type than expected, or is nested too deeply."""
 
 T = TypeVar("T")
 Buffer = bytes | memoryview | msgspec.Raw
+# A record's name (its file, with the member or line) and its bytes
 Source = tuple[str, bytes]
-"""A record's name (its file, with the member or line) and its bytes."""
 
+# A whole number in a file, within the range that a double holds exactly
 Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-"""A whole number in a file, within the range that a double holds exactly."""
+# A measured number in a file, small enough that its squares and products stay finite
 Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
-"""A measured number in a file, small enough that its squares and products stay finite."""
 
 
-ZIP_ERRORS = (
-    OSError,
-    BadZipFile,
-    zlib.error,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    struct.error,
-)
-"""Errors that a damaged, encrypted or strangely packed zip archive raises when it is opened or read."""
+# Errors that a damaged, encrypted or strangely packed zip archive raises when it is opened or read
+_DAMAGED = (BadZipFile, EOFError, zlib.error, struct.error)
+ZIP_ERRORS = (OSError, RuntimeError, ValueError, OverflowError, *_DAMAGED)
 
 
 def refusal(path: Path, most: int = LIMITS.bytes) -> str:
@@ -105,13 +97,11 @@ def read_bytes(path: Path) -> bytes:
             file.seek(0)
             data = b"".join(gzip_parts(file, size, path)) if packed else file.read()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(
-            f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again"
-        ) from error
+        what = f"the gzip stream is cut off or damaged ({error})"
+        raise FormatError(what, where=(path,), hint="Fetch it again") from error
     except OSError as error:
-        raise FormatError(
-            error.strerror or str(error), where=(path,), hint="Check the path, or fetch the file again"
-        ) from error
+        what = error.strerror or str(error)
+        raise FormatError(what, where=(path,), hint="Check the path, or fetch the file again") from error
     if not data or data.isspace():
         raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
     return data.removeprefix(BOM_UTF8)
@@ -137,22 +127,12 @@ def allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
     Raises:
         FormatError: the unpacked size is too large, or far larger than the packed size.
     """
-    _allow(size, LIMITS.unpacked, "unpacked", " unpacked", where)
+    if size > LIMITS.unpacked:
+        hint = "If it is meant to, raise unpacked in SUBSTRATE_LIMITS"
+        raise FormatError(f"has more than {LIMITS.unpacked} bytes unpacked", where=where, hint=hint)
     if size > SMALL and size > LIMITS.ratio * packed:
-        raise FormatError(
-            f"unpacks to more than {LIMITS.ratio} times its size",
-            where=where,
-            hint="It is a compression bomb; if it is not, raise ratio in SUBSTRATE_LIMITS",
-        )
-
-
-def _allow(size: int, most: int, name: str, how: str, where: tuple[object, ...]) -> None:
-    if size > most:
-        raise FormatError(
-            f"has more than {most} bytes{how}",
-            where=where,
-            hint=f"If it is meant to, raise {name} in SUBSTRATE_LIMITS",
-        )
+        hint = "It is a compression bomb; if it is not, raise ratio in SUBSTRATE_LIMITS"
+        raise FormatError(f"unpacks to more than {LIMITS.ratio} times its size", where=where, hint=hint)
 
 
 def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
@@ -185,18 +165,13 @@ def require_members(names: Iterable[str], where: Path) -> None:
         parts = name.replace("\\", "/").split("/")
         outside = parts[0] == "" or ".." in parts or (parts[0].endswith(":") and len(parts[0]) == 2)
         if outside or name in seen:
-            raise FormatError(
-                "leads out of the archive" if outside else "occurs twice in the archive",
-                where=(where, repr(name)),
-                hint="Fetch the archive again: no official one has such a member",
-            )
+            what = "leads out of the archive" if outside else "occurs twice in the archive"
+            hint = "Fetch the archive again: no official one has such a member"
+            raise FormatError(what, where=(where, repr(name)), hint=hint)
         seen.add(name)
         if len(seen) > LIMITS.members:
-            raise FormatError(
-                f"has more than {LIMITS.members} members",
-                where=(where,),
-                hint="If it is meant to, raise members in SUBSTRATE_LIMITS",
-            )
+            hint = "If it is meant to, raise members in SUBSTRATE_LIMITS"
+            raise FormatError(f"has more than {LIMITS.members} members", where=(where,), hint=hint)
 
 
 def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
@@ -210,9 +185,8 @@ def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
         allow_unpacked(info.file_size, info.compress_size, (where, name))
         return archive.read(info).removeprefix(BOM_UTF8)
     except (*ZIP_ERRORS, KeyError) as error:
-        raise FormatError(
-            f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again"
-        ) from error
+        what = f"cannot be read from the zip ({error})"
+        raise FormatError(what, where=(where, name), hint="Fetch the archive again") from error
 
 
 def read_text(path: Path) -> str:
@@ -266,9 +240,8 @@ def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T
         return decoder.decode(data)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        raise FormatError(
-            what, where=(*where, path.strip("`") or "$"), hint="Compare the record with the official format"
-        ) from error
+        hint = "Compare the record with the official format"
+        raise FormatError(what, where=(*where, path.strip("`") or "$"), hint=hint) from error
     except RecursionError as error:
         raise _too_deep(where) from error
     except NOT_JSON as error:
@@ -341,17 +314,13 @@ def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatErr
     except UnicodeDecodeError as error:
         return _not_utf8(error, where)
     except json.JSONDecodeError as error:
-        return FormatError(
-            reason,
-            where=(*where, f"line {error.lineno} column {error.colno}"),
-            hint="The file is cut off or not JSON; fetch it again",
-        )
+        hint = "The file is cut off or not JSON; fetch it again"
+        return FormatError(reason, where=(*where, f"line {error.lineno} column {error.colno}"), hint=hint)
     except RecursionError:
         return _too_deep(where)
     if path:
-        return FormatError(
-            "number is not finite", where=(*where, path), hint="Replace NaN or Infinity by a measured value"
-        )
+        what = "number is not finite"
+        return FormatError(what, where=(*where, path), hint="Replace NaN or Infinity by a measured value")
     return FormatError(reason, where=where, hint="Compare the record with the official format")
 
 

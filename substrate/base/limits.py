@@ -66,11 +66,9 @@ def limits_of(text: str) -> Limits:
     try:
         return msgspec.convert({name.strip(): int(value) for name, _, value in pairs}, Limits)
     except (ValueError, msgspec.ValidationError) as error:
-        raise ParameterError(
-            f"not limits: {text[:80]!r} ({error})",
-            where=("SUBSTRATE_LIMITS",),
-            hint=f"Write NAME=NUMBER,… with names of {', '.join(Limits.__struct_fields__)}",
-        ) from error
+        what = f"not limits: {text[:80]!r} ({error})"
+        hint = f"Write NAME=NUMBER,… with names of {', '.join(Limits.__struct_fields__)}"
+        raise ParameterError(what, where=("SUBSTRATE_LIMITS",), hint=hint) from error
 
 
 LIMITS = limits_of(os.environ.get("SUBSTRATE_LIMITS", ""))

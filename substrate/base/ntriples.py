@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, Triple, check_terms
 from substrate.base.limits import LIMITS
 
+# The deepest nesting of triple terms; each level has two brackets
 DEEPEST = LIMITS.depth // 2
-"""The deepest nesting of triple terms; each level has two brackets."""
 
 
 def text_of(triple: Triple) -> str:
@@ -75,3 +75,23 @@ def integer(value: int) -> str:
     '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'
     """
     return f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+def fitting(
+    subject: Term | None = None,
+    predicate: Term | None = None,
+    object: Term | None = None,  # the name in RDF
+) -> Callable[[str], bool]:
+    """Make a test of whether a triple's spelling fits a pattern; ``None`` fits any term.
+
+    >>> fitting(predicate=ox.NamedNode("urn:p"))('<urn:s> <urn:p> "a b"')
+    True
+    """
+    # The spellings of subject and predicate contain no space, so two splits give the three terms
+    wanted = tuple(None if term is None else spelled(term) for term in (subject, predicate, object))
+    if wanted[1] is None and wanted[2] is None:
+        start = "" if wanted[0] is None else f"{wanted[0]} "
+        return lambda text: text.startswith(start)
+    return lambda text: all(
+        want is None or want == part for want, part in zip(wanted, text.split(" ", 2), strict=True)
+    )

@@ -24,11 +24,8 @@ def names_in(where: Path, stem: str) -> list[str]:
         # macOS adds to a zip, for each file, a file `._NAME`.
         return [name for name in names if not name.rpartition("/")[2].startswith("._")]
     except ZIP_ERRORS as error:
-        raise FormatError(
-            f"neither a folder nor a readable zip ({error})",
-            where=(where,),
-            hint=f"Give a folder or zip of {stem}_NNNNN.json",
-        ) from error
+        what = f"neither a folder nor a readable zip ({error})"
+        raise FormatError(what, where=(where,), hint=f"Give a folder or zip of {stem}_NNNNN.json") from error
 
 
 def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:

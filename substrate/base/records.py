@@ -25,10 +25,10 @@ T = TypeVar("T")
 Span = msgspec.Raw
 """A record's bytes, as a view of the file."""
 
+# Largest size in bytes of a file that is kept in memory
 _HELD = 64 << 20
-"""Largest size in bytes of a file that is kept in memory."""
+# Largest size in bytes of a gzip file that is unpacked in memory; a larger one is unpacked on disk
 _PACKED = 4 << 20
-"""Largest size in bytes of a gzip file that is unpacked in memory; a larger one is unpacked on disk."""
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 
 

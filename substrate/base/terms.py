@@ -54,9 +54,8 @@ class Namespace:
 
     def __init__(self, iri: str) -> None:
         if not isinstance(iri, str):
-            raise ParameterError(
-                f"a namespace is a text, not {type(iri).__name__}", hint='Write Namespace("https://…#")'
-            )
+            what = f"a namespace is a text, not {type(iri).__name__}"
+            raise ParameterError(what, hint='Write Namespace("https://…#")')
         object.__setattr__(self, "_iri", iri)
         _ = self["name"]  # raises the error if the beginning cannot begin an IRI
 
@@ -69,10 +68,8 @@ class Namespace:
         try:
             return ox.NamedNode(self._iri + name)
         except ValueError as error:
-            raise ParameterError(
-                f"{self._iri + name!r} is not an IRI ({error})",
-                hint="Write an absolute IRI; escape spaces as %20",
-            ) from error
+            what = f"{self._iri + name!r} is not an IRI ({error})"
+            raise ParameterError(what, hint="Write an absolute IRI; escape spaces as %20") from error
 
     def __contains__(self, term: object) -> bool:
         return isinstance(term, ox.NamedNode) and term.value.startswith(self._iri)
@@ -123,10 +120,8 @@ def term(value: Value) -> Term:
         return ox.Literal(value.isoformat(), datatype=ox.NamedNode(f"{_XSD}date"))
     if isinstance(value, tuple) and len(value) == 3:
         return ox.Triple(*triple(*value))
-    raise ParameterError(
-        f"no RDF term for {value!r} of type {type(value).__name__}",
-        hint="Give a pyoxigraph term, Unicode text, a bool, number, datetime or date, or three of these",
-    )
+    hint = "Give a pyoxigraph term, Unicode text, a bool, number, datetime or date, or three of these"
+    raise ParameterError(f"no RDF term for {value!r} of type {type(value).__name__}", hint=hint)
 
 
 def triple(subject: Value, predicate: Value, object: Value) -> Triple:

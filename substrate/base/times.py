@@ -11,17 +11,17 @@ import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# The times that Python reads as XML Schema does
 _PLAIN = re.compile(
     r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
     r"(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9])?"
 )
-"""The times that Python reads as XML Schema does."""
 _TIME = re.compile(
     r"(-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"
     r"(?:(Z)|([+-])(0[0-9]|1[0-3]|14(?=:00)):([0-5][0-9]))?"
 )
+# The years after which the Gregorian calendar repeats itself
 _CYCLE = 400
-"""The years after which the Gregorian calendar repeats itself."""
 
 
 _Key = tuple[int | str, ...]

@@ -11,8 +11,8 @@ import pyoxigraph as ox
 
 from substrate.base.ntriples import quads_of, texts_of
 
+# The labels that the parser draws for nodes without one
 _LABEL = re.compile(r"_:([0-9a-f]{16,32})")
-"""The labels that the parser draws for nodes without one."""
 
 
 def read_turtle(text: str) -> tuple[list[ox.Quad], dict[str, str]]:

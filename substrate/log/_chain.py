@@ -10,9 +10,16 @@ RDF Patch lines. Equal logs have equal values, no matter how their deltas were b
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Sequence
+from operator import attrgetter
+
+from substrate.log._columns import DeltaSequence
+from substrate.log._locking import MEMORY
 
 _BLANK = hashlib.sha256()
+# The fewest deltas between two kept values of the chain; a digest is computed from the nearest kept value
+_MARK = 256
 
 
 class Chain:
@@ -37,8 +44,8 @@ class Chain:
         self.tick = -1
         self.base = b""
         self._hasher = hashlib.sha256()
+        # ``sha256:…`` over all lines so far
         self.value = f"sha256:{self._hasher.hexdigest()}"
-        """``sha256:…`` over all lines so far."""
 
     def after(self, tick: int, lines: Sequence[str]) -> Chain:
         """The chain after some more lines of a tick; the next tick closes this one."""
@@ -88,3 +95,69 @@ class Chain:
         chain._hasher, chain.base, chain.tick, chain.fed = hasher, base, tick, fed
         chain.value = f"sha256:{hasher.hexdigest()}"
         return chain
+
+
+_EMPTY = Chain()
+
+
+class Digests:
+    """The chain's values along a log. Some are kept, so that every value is near a kept value.
+
+    A branch shares its parent's values up to the branch tick. It asks for them only when its own digest is
+    asked for, so a branch without a digest costs nothing.
+
+    Args:
+        log: the log.
+        parent: the digests of the log's parent, if the log is a branch.
+        shared: the number of deltas that log and parent share.
+    """
+
+    def __init__(self, log: DeltaSequence, parent: Digests | None = None, shared: int = 0) -> None:
+        self._log = log
+        self._parent = parent
+        self._shared = shared
+        self._begun = parent is None
+        self._last = _EMPTY
+        self._kept = [self._last]
+
+    def last(self) -> Chain:
+        """The chain after the log's last delta."""
+        with MEMORY:
+            if not self._begun and self._parent:
+                self._parent.last()
+                self._last, self._begun = self._parent._nearest(self._shared), True
+                self._kept = [self._last]
+            if self._last.fed == len(self._log):
+                return self._last
+            ticks, bodies, fed = list[bytes](), list[bytes](), 0
+            for tick, lines in self._log.lines(self._last.fed):
+                ticks.append(b"%d" % tick)
+                bodies.append("\n".join(lines).encode("utf-8", "surrogatepass"))
+                fed += len(lines)
+                if fed >= _MARK or self._last.fed + fed == len(self._log):
+                    self.keep(self._last.linked(ticks, bodies, fed)[1])
+                    ticks, bodies, fed = [], [], 0
+            return self._last
+
+    def after(self, stop: int) -> str:
+        """The chain's value after ``stop`` deltas."""
+        with MEMORY:
+            if self._last.fed < stop:
+                self.last()
+            chain = self._nearest(stop)
+        for tick, lines in self._log.lines(chain.fed, stop):
+            chain = chain.after(tick, lines)
+        return chain.value
+
+    def keep(self, chain: Chain) -> None:
+        """Take the chain after more of the log's deltas."""
+        self._last = chain
+        if chain.fed - self._kept[-1].fed >= _MARK:
+            self._kept.append(chain)
+
+    def _nearest(self, deltas: int) -> Chain:
+        """The last kept value within the first ``deltas`` deltas, here or in a parent."""
+        digests = self
+        while deltas < digests._kept[0].fed and digests._parent is not None:
+            digests = digests._parent
+        return digests._kept[bisect_right(digests._kept, deltas, key=attrgetter("fed")) - 1]

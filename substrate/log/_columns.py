@@ -144,9 +144,8 @@ def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
             raise TypeError("a truth value")
         return ascending(ticks, last)
     except TypeError as error:
-        raise LogError(
-            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
-        ) from error
+        what = f"a tick is not a whole number ({error})"
+        raise LogError(what, hint="Ticks are whole numbers from 0") from error
 
 
 def ascending(ticks: Sequence[int], last: int) -> array[int]:
@@ -159,18 +158,15 @@ def ascending(ticks: Sequence[int], last: int) -> array[int]:
         return column
     for tick in column:
         if tick < last:
-            what = (
-                f"tick {tick} lies before tick {last}, the log's last"
-                if tick >= 0
-                else f"tick {tick} is negative"
-            )
+            before = f"tick {tick} lies before tick {last}, the log's last"
+            what = before if tick >= 0 else f"tick {tick} is negative"
             raise LogError(what, hint="A log only grows: append in tick order, or fork it")
         last = tick
     return column
 
 
+# Columns, the first place of a segment in them, and the place after its last
 Segment = tuple[Columns, int, int]
-"""Columns, the first place of a segment in them, and the place after its last."""
 
 
 class Part(NamedTuple):

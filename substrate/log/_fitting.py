@@ -14,14 +14,14 @@ from operator import itemgetter
 
 from substrate.sparql.patterns import Pattern
 
+# Triples whose spellings are sampled or searched at once: together they fit into a processor's cache
 _STRETCH = 1 << 10
-"""Triples whose spellings are sampled or searched at once: together they fit into a processor's cache."""
+# The characters of a sample
 _WIDE = 8
-"""The characters of a sample."""
+# The number of samples that can be read at the cost of a whole text
 _QUICK = 16
-"""The number of samples that can be read at the cost of a whole text."""
+# The number of searches through a table at the cost of sorting it
 _PAYS = 16
-"""The number of searches through a table at the cost of sorting it."""
 
 
 class Orders:

@@ -21,17 +21,17 @@ from substrate.log.patch import EDITED
 # RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; then 20 extra bytes: a field "SL" of
 # 16 bytes.
 _FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
+# The length of the member's body, the body's CRC-32, and the member's first tick
 _EXTRA = struct.Struct("<IIQ")
-"""The length of the member's body, the body's CRC-32, and the member's first tick."""
 _HEAD = len(_FIXED) + _EXTRA.size + 2
 _WORD = 0xFFFFFFFF
 _TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
+# The fewest bytes in which another program's header differs from ours
 _FOREIGN = 4
-"""The fewest bytes in which another program's header differs from ours."""
+# The most bytes of a damaged member that are unpacked to find its tick
 _SALVAGED = 1 << 24
-"""The most bytes of a damaged member that are unpacked to find its tick."""
+# Characters of text per gzip member in a file written at once
 MEMBER = 1 << 18
-"""Characters of text per gzip member in a file written at once."""
 
 
 class Damage(NamedTuple):

@@ -69,11 +69,8 @@ def require_spelled(text: str, *where: object) -> None:
     if ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES) != (
         statements.encode()
     ):
-        raise LogError(
-            "its statements are not in their one spelling",
-            where=where[:1],
-            hint="Read it with EventLog.from_patch and save it",
-        )
+        what = "its statements are not in their one spelling"
+        raise LogError(what, where=where[:1], hint="Read it with EventLog.from_patch and save it")
 
 
 def split_lines(text: str) -> tuple[bytearray, Iterator[str]]:

@@ -22,20 +22,19 @@ from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 from substrate.sparql.patterns import Pattern
 
+# Stores that a log and its branches keep between queries
 _MOST = 4
-"""Stores that a log and its branches keep between queries."""
+# The number of matching triples that can be checked in the time that moving a store by one triple takes
 _CHECKS = 8
-"""The number of matching triples that can be checked in the time that moving a store by one triple takes."""
+# The number of triples that can be scanned for a match in the same time
 _SCANS = 16
-"""The number of triples that can be scanned for a match in the same time."""
+# The number of deltas up to which moving a store is always cheaper than filling a new one
 _NEAR = 512
-"""The number of deltas up to which moving a store is always cheaper than filling a new one."""
+# Quads that a table caches for filling and moving stores: parsing a quad costs more than adding it
 _QUADS = 1 << 16
-"""Quads that a table caches for filling and moving stores: parsing a quad costs more than adding it."""
+# The number of changes, as a multiple of a store's triples, after which it is filled anew: removed triples
+# leave traces in its lists, which queries must skip.
 _WORN = 8
-"""The number of changes, as a multiple of a store's triples, after which it is filled anew: removed triples
-leave traces in its lists, which queries must skip.
-"""
 
 
 class Stores:
@@ -150,10 +149,10 @@ class _MovableStore:
         self._record = DeltaSequence()
         self._position = 0
         self._changes = 0
+        # The number of triples that the last move or fill changed
         self.cost = 0
-        """The number of triples that the last move or fill changed."""
+        # The number of triples in the store, kept because a store would count them one by one
         self.size = 0
-        """The number of triples in the store, kept because a store would count them one by one."""
 
     @property
     def is_present(self) -> bool:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Term
-from substrate.base.ntriples import quads_of, spelled
+from substrate.base.ntriples import fitting as fitting
+from substrate.base.ntriples import quads_of
 from substrate.base.vocabulary import AWAITS
 from substrate.log._fitting import Orders, containing
 from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
+# The predicate that every memory searches its log for, mostly in vain
 AWAITED = f" {AWAITS} "
-"""The predicate that every memory searches its log for, mostly in vain."""
+# The number of quads that are kept with their spellings: small logs read their quads repeatedly
 KEPT = 1 << 13
-"""The number of quads that are kept with their spellings: small logs read their quads repeatedly."""
 _CHUNK = 1 << 14
 
 
@@ -166,11 +166,9 @@ class Triples:
             for table, limit in self._below():
                 floor = table._floor
                 for numbers in table._ordered().fitting(pattern):
-                    fitting.append(
-                        numbers
-                        if limit == len(table) and not floor
-                        else [number + floor for number in numbers if number + floor < limit]
-                    )
+                    if floor or limit < len(table):
+                        numbers = [number + floor for number in numbers if number + floor < limit]
+                    fitting.append(numbers)
         return fitting
 
     def _ordered(self) -> Orders:
@@ -203,23 +201,3 @@ class Triples:
         while number < table._floor and table._base is not None:
             table = table._base
         return table
-
-
-def fitting(
-    subject: Term | None = None,
-    predicate: Term | None = None,
-    object: Term | None = None,  # the name in RDF
-) -> Callable[[str], bool]:
-    """Make a test of whether a triple's spelling fits a pattern; ``None`` fits any term.
-
-    >>> fitting(predicate=ox.NamedNode("urn:p"))('<urn:s> <urn:p> "a b"')
-    True
-    """
-    # The spellings of subject and predicate contain no space, so two splits give the three terms
-    wanted = tuple(None if term is None else spelled(term) for term in (subject, predicate, object))
-    if wanted[1] is None and wanted[2] is None:
-        start = "" if wanted[0] is None else f"{wanted[0]} "
-        return lambda text: text.startswith(start)
-    return lambda text: all(
-        want is None or want == part for want, part in zip(wanted, text.split(" ", 2), strict=True)
-    )

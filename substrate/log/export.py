@@ -64,9 +64,8 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
         else:
             quads = set(ox.parse(text, ox.RdfFormat.N_QUADS, without_named_graphs=True))
     except SyntaxError as error:
-        raise LogError(
-            f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph"
-        ) from error
+        what = f"not {format} of one graph ({error})"
+        raise LogError(what, where=(name,), hint="Give triples of the default graph") from error
     log = EventLog()
     log.extend_lines((tick, f"A {line} .") for line in sorted(map(str, quads)))
     return log

@@ -19,7 +19,7 @@ from substrate.base.delta import Op, Spelled
 from substrate.base.errors import LogError
 from substrate.base.ntriples import texts_of
 from substrate.log._chain import Chain
-from substrate.log.patch import EDITED, Descent, require_flat
+from substrate.log.patch import EDITED, Descent, Opening, require_flat
 
 # An alternative looks ahead first: before 3.11.5, Python mishandles a possessive group that backtracks.
 _TOKEN = re.compile(
@@ -42,14 +42,30 @@ class _Row(NamedTuple):
     line: int
 
 
+class Patch(NamedTuple):
+    """The content of a patch: its deltas, and the descent and opening that its first header names."""
+
+    deltas: list[Spelled]
+    descent: Descent | None
+    opening: Opening | None
+
+
+class _Transaction(NamedTuple):
+    """The headers of a transaction, and the chain before and after it."""
+
+    headers: dict[str, str]
+    before: Chain
+    after: Chain
+
+
 class _Change(NamedTuple):
     letter: str
     statement: str
     line: int
 
 
-def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled], Descent | None, str]:
-    """Read a patch's deltas, each triple in its one spelling, and the descent and opening that it names.
+def read(text: str, name: str, graph: str | None = None) -> Patch:
+    """Read a patch, each triple in its one spelling.
 
     Args:
         text: the file's text.
@@ -66,7 +82,7 @@ def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled],
     substrate.base.errors.LogError: a.rdfp: line 2: not a line of RDF Patch here: "A <_:b> <urn:p>  'o' ."...
     """
     deltas: list[Spelled] = []
-    headers: list[tuple[dict[str, str], Chain, Chain]] = []
+    transactions: list[_Transaction] = []
     header: dict[str, str] = {}
     body: list[_Change] | None = None
     chain, next_tick = Chain(), 0
@@ -85,7 +101,7 @@ def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled],
             ]
             lines = [f"{change.letter} {text} ." for change, text in zip(body, texts, strict=True)]
             later = chain.after(tick, lines) if lines else chain
-            headers.append((header, chain, later))
+            transactions.append(_Transaction(header, chain, later))
             header, body, chain, next_tick = {}, None, later, tick + 1
         elif body is not None and operation == "TA" and not terms:
             header, body = {}, None
@@ -96,20 +112,20 @@ def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled],
         elif operation not in _PASSED_OVER:
             raise _no_row(text, line, name)
     if body is not None:
-        after = f"after tick {next_tick - 1}" if headers else "first transaction"
+        after = f"after tick {next_tick - 1}" if transactions else "first transaction"
         raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
-    _require_chain(headers, name)
-    first = headers[0][0] if headers else {}
+    _require_chain(transactions, name)
+    first = transactions[0].headers if transactions else {}
     descent = Descent(first["parent"], int(first["branch"])) if {"parent", "branch"} <= first.keys() else None
-    return deltas, descent, first.get("opening", "")
+    return Patch(deltas, descent, Opening.of(first["opening"], name) if first.get("opening") else None)
 
 
-def _require_chain(headers: list[tuple[dict[str, str], Chain, Chain]], name: str) -> None:
+def _require_chain(transactions: list[_Transaction], name: str) -> None:
     """Compare the chain in a patch's headers with the chain of its transactions."""
-    if not any(header.get("id", "").startswith("sha256:") for header, _, _ in headers):
+    if not any(headers.get("id", "").startswith("sha256:") for headers, _, _ in transactions):
         return
-    for header, before, after in headers:
-        digests = header.get("prev") or before.value, header.get("id") or after.value
+    for headers, before, after in transactions:
+        digests = headers.get("prev") or before.value, headers.get("id") or after.value
         if digests != (before.value, after.value):
             what = "the chain does not hold: the transaction is not what was appended"
             raise LogError(what, where=(name, f"tick {after.tick}"), hint=EDITED)
@@ -163,11 +179,9 @@ def _statement(row: _Row, graph: str | None, name: str) -> str:
     """A change as an N-Triples statement; empty if it changes a graph that is not read."""
     *triple, named = (*row.terms, "") if len(row.terms) == 3 else row.terms
     if named and graph is None:
-        raise LogError(
-            f"it changes the graph {named}, and a log has one graph without a name",
-            where=(name, f"line {row.line}"),
-            hint="Give triples, or name the graph to take: --graph IRI",
-        )
+        what = f"it changes the graph {named}, and a log has one graph without a name"
+        hint = "Give triples, or name the graph to take: --graph IRI"
+        raise LogError(what, where=(name, f"line {row.line}"), hint=hint)
     statement = f"{' '.join(triple)} ."
     require_flat(statement, name, f"line {row.line}")
     return statement if named == ("" if graph is None else f"<{graph}>") else ""
@@ -181,11 +195,8 @@ def _texts(changes: list[_Change], name: str) -> list[str]:
     except (SyntaxError, UnicodeEncodeError) as error:
         line = changes[(error.lineno or 1) - 1].line if isinstance(error, SyntaxError) else changes[0].line
         what = str(error).partition(": ")[2] or str(error)
-        raise LogError(
-            f"not a line of RDF Patch here ({what})",
-            where=(name, f"line {line}"),
-            hint="Write terms as N-Triples",
-        ) from error
+        what = f"not a line of RDF Patch here ({what})"
+        raise LogError(what, where=(name, f"line {line}"), hint="Write terms as N-Triples") from error
 
 
 def _whole(digits: str, name: str, line: int) -> int:
@@ -197,8 +208,5 @@ def _whole(digits: str, name: str, line: int) -> int:
 
 def _no_row(text: str, line: int, name: str) -> LogError:
     row = text.split("\n", line)[line - 1].strip()[:80]
-    return LogError(
-        f"not a line of RDF Patch here: {row!r}",
-        where=(name, f"line {line}"),
-        hint="Write H, TX, A, D or TC, its terms, and a full stop",
-    )
+    hint = "Write H, TX, A, D or TC, its terms, and a full stop"
+    return LogError(f"not a line of RDF Patch here: {row!r}", where=(name, f"line {line}"), hint=hint)

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from substrate.base.arguments import require_tick
 from substrate.base.delta import Delta, Op, Term, Triple, triple_line, triple_of
 from substrate.base.errors import ParameterError
-from substrate.base.ntriples import quads_of, text_of
+from substrate.base.ntriples import fitting, quads_of, text_of
 from substrate.log._columns import DeltaSequence
-from substrate.log._triples import fitting
 from substrate.log.state import State
 
 

@@ -56,11 +56,8 @@ class Journal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o666)
         except OSError as error:
-            raise LogError(
-                f"cannot be opened for writing ({error.strerror})",
-                where=(path,),
-                hint="Check the path and its permissions",
-            ) from error
+            what = f"cannot be opened for writing ({error.strerror})"
+            raise LogError(what, where=(path,), hint="Check the path and its permissions") from error
         try:
             _lock(self._file, path)
             # Sync even if the file existed: its maker may have been killed before the entry was durable.
@@ -84,29 +81,22 @@ class Journal:
                 append failed and could not be undone, or another writer changed the file.
         """
         if self._forked:
-            raise LogError(
-                "this process was forked from the process that opened the log, and may only read it",
-                where=(self.path,),
-                hint="Append in the process that opened it, or close it there and open it here",
-            )
+            what = "this process was forked from the process that opened the log, and may only read it"
+            hint = "Append in the process that opened it, or close it there and open it here"
+            raise LogError(what, where=(self.path,), hint=hint)
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
         status = os.fstat(self._file)
         if not status.st_nlink:
-            raise LogError(
-                "the log's file was deleted or replaced",
-                where=(self.path,),
-                hint="Save the log under another path: its copy in memory is complete",
-            )
+            hint = "Save the log under another path: its copy in memory is complete"
+            raise LogError("the log's file was deleted or replaced", where=(self.path,), hint=hint)
         if self._unusable:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
         if status.st_size != self._end:
             self._unusable = True
-            raise LogError(
-                "another writer, which the lock did not stop, changed the file",
-                where=(self.path,),
-                hint="Write it from one machine only; close it here, then run `substrate log verify`",
-            )
+            what = "another writer, which the lock did not stop, changed the file"
+            hint = "Write it from one machine only; close it here, then run `substrate log verify`"
+            raise LogError(what, where=(self.path,), hint=hint)
 
     def append(self, text: str) -> None:
         """Add text as one durable step; if it fails, the file is restored.
@@ -279,11 +269,8 @@ def _lock(handle: int, path: Path) -> None:
         what, hint = f"cannot be locked ({error.strerror})", "Keep it on a file system that has locks"
         raise LogError(what, where=(path,), hint=hint) from error
     if not held:
-        raise LogHeldError(
-            f"another writer has this log open{_holder(handle)}",
-            where=(path,),
-            hint="Close it there, or read the log with EventLog.read",
-        )
+        what = f"another writer has this log open{_holder(handle)}"
+        raise LogHeldError(what, where=(path,), hint="Close it there, or read the log with EventLog.read")
 
 
 def _holder(handle: int) -> str:

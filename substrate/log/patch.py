@@ -34,23 +34,23 @@ from substrate.log._chain import Chain
 from substrate.sparql.tokens import nests_too_deeply
 
 _DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[!-;=?-~]*> \.\n')
-_OPENING = re.compile(rb'H opening "(\d{1,18} sha256:[0-9a-f]{64})" \.\n')
+_OPENING = re.compile(rb'H opening "(\d{1,18}) (sha256:[0-9a-f]{64})" \.\n')
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
+# A transaction: its digest, the previous digest, the tick, and the lines without the final line feed
 _WHOLE = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY + b"%b" + _END
-"""A transaction: its digest, the previous digest, the tick, and the lines without the final line feed."""
+# The place in a transaction at which the digits of the tick begin; two digests of 64 digits precede it
 _TICK = _WHOLE.index(b"%d" + _BODY) + 2 * (64 - len("%b"))
-"""The place in a transaction at which the digits of the tick begin; two digests of 64 digits precede it."""
+# Bytes of a file that are read, verified and parsed at a time
 _STRETCH = 1 << 17
-"""Bytes of a file that are read, verified and parsed at a time."""
+# The number of lines that are hashed to find a damaged transaction's tick
 _GUESSES = 2_000
-"""The number of lines that are hashed to find a damaged transaction's tick."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
+# The first line of a log in a later format; the present format, version 1, has no version line
 _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
-"""The first line of a log in a later format; the present format, version 1, has no version line."""
+# The beginning of any program's RDF Patch
 _FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+\n)*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
-"""The beginning of any program's RDF Patch."""
 # The lines with which a log's file may begin
 _BEGINNINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"
@@ -68,46 +68,51 @@ class Descent(NamedTuple):
         return f"sha256:{hashlib.sha256(f'{self.parent} {self.branch}'.encode()).hexdigest()}"
 
 
-class Transaction(NamedTuple):
-    """The deltas of one tick as RDF Patch lines, and the chain's value before and after them."""
+class Opening(NamedTuple):
+    """The opening that a log declares: the number of its first deltas, and the chain's value after them."""
 
-    tick: int
-    previous: str
-    id: str
-    lines: list[str]
-    descent: Descent | None = None
-    opening: str = ""
+    deltas: int
+    digest: str
+
+    @classmethod
+    def of(cls, header: str, name: str) -> Opening:
+        """Read the header of a patch.
+
+        Raises:
+            LogError: it is not a number and a digest.
+        """
+        if not (match := _OPENING.fullmatch(f'H opening "{header}" .\n'.encode())):
+            raise LogError("its opening deltas are not as written", where=(name,), hint=EDITED)
+        return cls(int(match[1]), match[2].decode())
 
 
-def render(transaction: Transaction) -> str:
-    """Spell a transaction as in a log file; there is only this spelling.
+def transactions(
+    chain: Chain, descent: Descent | None, ticks: Iterable[tuple[int, list[str]]], opening: Opening | None
+) -> Iterator[tuple[str, Chain]]:
+    """The text of each tick's transaction, and the chain after it. A log has only this spelling.
 
-    >>> print(render(Transaction(3, "sha256:aa", "sha256:bb", ["A <urn:s> <urn:p> <urn:o> ."])), end="")
-    H id <sha256:bb> .
-    H prev <sha256:aa> .
+    Args:
+        chain: the chain before the first tick.
+        descent: the log's origin, for the first transaction of a fork.
+        ticks: ticks, each with its deltas as lines of RDF Patch.
+        opening: the log's opening, for its first transaction.
+
+    >>> for text, _ in transactions(Chain(), None, [(3, ["A <urn:s> <urn:p> <urn:o> ."])], None):
+    ...     print(text, end="")
+    H id <sha256:...> .
+    H prev <sha256:...> .
     H tick "3" .
     TX .
     A <urn:s> <urn:p> <urn:o> .
     TC .
     """
-    tick, previous, id_, lines, descent, opening = transaction
-    body = "\n".join(lines)
-    first = (_descent(descent) if descent else "") + (f'H opening "{opening}" .\n' if opening else "")
-    return f'{first}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}{body}{_CLOSE}'
-
-
-def transactions(
-    chain: Chain, descent: Descent | None, ticks: Iterable[tuple[int, list[str]]], opening: str = ""
-) -> Iterator[tuple[str, Chain]]:
-    """The text of each tick's transaction, and the chain after it.
-
-    Args:
-        opening: the ``H opening`` text of the log's first transaction.
-    """
+    first = _descent(descent) if descent else ""
+    first += f'H opening "{opening.deltas} {opening.digest}" .\n' if opening else ""
     for tick, lines in ticks:
-        later = chain.after(tick, lines)
-        yield render(Transaction(tick, chain.value, later.value, lines, descent, opening)), later
-        chain, descent, opening = later, None, ""
+        later, body = chain.after(tick, lines), "\n".join(lines)
+        header = f'{first}H id <{later.value}> .\nH prev <{chain.value}> .\nH tick "{tick}'
+        yield f"{header}{_AFTER_TICK}{body}{_CLOSE}", later
+        chain, first = later, ""
 
 
 def _descent(descent: Descent) -> str:
@@ -129,11 +134,9 @@ def require_flat(text: str, *where: object) -> None:
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         if line.count("<<") > DEEPEST and nests_too_deeply(line):
-            raise LogError(
-                f"its triple terms stand more than {DEEPEST} deep inside one another",
-                where=where if len(lines) == 1 else (*where, f"delta {number}"),
-                hint="Nest it less deeply: a parser would exhaust its stack",
-            )
+            what = f"its triple terms stand more than {DEEPEST} deep inside one another"
+            hint = "Nest it less deeply: a parser would exhaust its stack"
+            raise LogError(what, where=where if len(lines) == 1 else (*where, f"delta {number}"), hint=hint)
 
 
 class Verified(NamedTuple):
@@ -153,7 +156,7 @@ class Verified(NamedTuple):
     end: int
     chain: Chain
     descent: Descent | None = None
-    opening: str = ""
+    opening: Opening | None = None
 
 
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
@@ -192,13 +195,13 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         chain: the chain up to the place.
     """
     nothing = Verified((), b"", start, chain)
-    descent, first, opening = None, at, ""
+    descent, first, opening = None, at, None
     if start == 0 and (origin := _DESCENT.match(data, at)):
         descent, first = Descent(origin[1].decode(), int(origin[2])), origin.end()
         if origin[0] != _descent(descent).encode():
             return nothing
     if start == 0 and (header := _OPENING.match(data, first)):
-        opening, first = header[1].decode(), header.end()
+        opening, first = Opening(int(header[1]), header[2].decode()), header.end()
     stop = data.rfind(_END, first, first + _STRETCH)
     if stop < 0:
         stop = data.find(_END, first)
@@ -253,33 +256,23 @@ def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
     cut = partial.startswith(_LINES) or any(line.startswith(partial) for line in _LINES)
     ended = _CLOSE in text or (partial.startswith("TC .") and partial != "TC .")
     if ended or not cut or not all(map(_belongs, whole.split("\n") if whole else ())):
-        raise LogError(
-            "the chain does not hold: the transaction is not what was appended",
-            where=(name, _blame(text, chain.tick if chain.tick >= 0 else None, chain)),
-            hint=EDITED,
-        )
+        what = "the chain does not hold: the transaction is not what was appended"
+        place = _blame(text, chain.tick if chain.tick >= 0 else None, chain)
+        raise LogError(what, where=(name, place), hint=EDITED)
 
 
 def _require_ours(text: str, name: str) -> None:
     """Raise a clear error for a file that was never our log, as opposed to an edited log."""
     if newer := _VERSION.match(text):
-        raise LogError(
-            f"it has version {newer[1]} of the format, and this program reads version 1",
-            where=(name,),
-            hint="It was not changed; read it with a newer version of this program",
-        )
+        what = f"it has version {newer[1]} of the format, and this program reads version 1"
+        hint = "It was not changed; read it with a newer version of this program"
+        raise LogError(what, where=(name,), hint=hint)
     if "sha256:" not in text.partition(_CLOSE)[0] and _FOREIGN.match(text):
-        raise LogError(
-            "it is RDF Patch of another program",
-            where=(name,),
-            hint="It was not changed; make a log of it with `substrate log import FILE --out LOG`",
-        )
+        hint = "It was not changed; make a log of it with `substrate log import FILE --out LOG`"
+        raise LogError("it is RDF Patch of another program", where=(name,), hint=hint)
     if _CLOSE not in text:
-        raise LogError(
-            "it does not begin as a log",
-            where=(name,),
-            hint="It was not changed; give the file of a log, or a new path",
-        )
+        what = "it does not begin as a log"
+        raise LogError(what, where=(name,), hint="It was not changed; give the file of a log, or a new path")
 
 
 def _belongs(line: str) -> bool:

@@ -14,16 +14,16 @@ import pyoxigraph as ox
 
 from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.errors import LogError
-from substrate.base.ntriples import quads_of, spelled, text_of
+from substrate.base.ntriples import fitting, quads_of, spelled, text_of
 from substrate.base.words import counted
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._stores import Stores
-from substrate.log._triples import Triples, fitting
+from substrate.log._triples import Triples
 from substrate.sparql.patterns import Pattern, patterns_of
 
+# The number of pending changes, beyond its number of triples, after which a state makes its store anew
 _ROOM = 1024
-"""The number of pending changes, beyond its number of triples, after which a state makes its store anew."""
 
 
 class State:
@@ -212,12 +212,8 @@ class State:
         """
         names = {**self.prefixes, **(prefixes or {})}
         with self._store_for(patterns_of(sparql, tuple(names.items()))) as store:
-            return store.query(
-                sparql,
-                prefixes=names,
-                substitutions=dict(substitutions or {}),
-                custom_functions=dict(functions or {}),
-            )
+            given, called = dict(substitutions or {}), dict(functions or {})
+            return store.query(sparql, prefixes=names, substitutions=given, custom_functions=called)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two states have exactly the same triples.
@@ -350,9 +346,8 @@ class Head(State):
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Refuse the change: only an append may change the head."""
-        raise LogError(
-            "only its log can change the head of a log", hint="Append to the log, or change log.state()"
-        )
+        what = "only its log can change the head of a log"
+        raise LogError(what, hint="Append to the log, or change log.state()")
 
     def follow(self, steps: Iterable[tuple[int, int]], tick: int) -> None:
         """Apply the deltas that were just appended to the log."""

@@ -1,25 +1,20 @@
-"""The clocks of a memory: present facts, future beginnings and ends, and the order of times."""
+"""The clocks of a memory: the time of writing, the present on both clocks, and records by time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from heapq import heappop, heappush
-from threading import Lock
 from typing import NamedTuple
 
-import pyoxigraph as ox
-
-from substrate.base.delta import Delta, Op, Triple, triple_of
-from substrate.base.errors import LogError
-from substrate.base.ntriples import quads_of, text_of
-from substrate.base.terms import term, triple
+from substrate.base.delta import Delta, Op
+from substrate.base.errors import LogError, ParameterError
+from substrate.base.terms import term
 from substrate.branch.merge import merge_base
-from substrate.log._triples import AWAITED
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import grouped_by_record, record_begun_by
 from substrate.log.state import State
 from substrate.memory import records as rec
+from substrate.memory._format import description_in
 from substrate.memory.records import Moment, Node
 
 
@@ -49,6 +44,13 @@ class HybridClock:
             raise LogError(f"there is no later time than {self._last}", hint="Give a `time`") from None
 
 
+class Status(NamedTuple):
+    """Whether a fact holds now, and the moment at which that changes next, if any."""
+
+    holds: bool
+    changes_at: Moment | None
+
+
 class Now(NamedTuple):
     """The present: a tick, and the time if known."""
 
@@ -61,47 +63,13 @@ class Now(NamedTuple):
             return self.time is not None and self.time < other
         return self.tick < other
 
-    def status(self, first: Moment, last: Moment | None) -> tuple[bool, Moment | None]:
-        """Tell whether a fact that holds between two moments holds now, and when that changes next."""
+    def status(self, first: Moment, last: Moment | None) -> Status:
+        """The present status of a fact that holds between two moments."""
         if self.before(first):
-            return False, first
+            return Status(False, first)
         if last is None:
-            return True, None
-        return (True, last) if self.before(last) else (False, None)
-
-    def ended(self, state: State, node: Node, last: Moment) -> list[tuple[Op, Triple]]:
-        """The changes that give a record an end."""
-        changes: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, rec.UNTIL)]
-        changes.append((Op.INSERT, (node, rec.UNTIL, term(last))))
-        waits = [bound for *_, bound in state.match(node, rec.AWAITS)]
-        # A record that has not begun goes on waiting for its beginning, unless its end has come
-        begun = not any(bound == first for bound in waits for *_, first in state.match(node, rec.FROM))
-        if begun or not self.before(last):
-            changes += [(Op.RETRACT, (node, rec.AWAITS, bound)) for bound in waits]
-            if self.before(last):
-                changes.append((Op.INSERT, (node, rec.AWAITS, term(last))))
-        return changes
-
-    def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
-        """The records whose awaited moment has come; ``waiting`` has the triples that await one."""
-        for node, _, bound in waiting:
-            moment = rec.when(bound)
-            if moment is None or not self.past(moment) or (node, rec.AWAITS, bound) not in state:
-                continue
-            holds, ahead = self._bounds(state, node)
-            changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, rec.AWAITS, bound))]
-            if ahead is not None:
-                changes.append((Op.INSERT, (node, rec.AWAITS, term(ahead))))
-            (reified,) = (object_ for *_, object_ in state.match(node, rec.REIFIES))
-            assert isinstance(reified, ox.Triple)
-            fact = triple(reified.subject, reified.predicate, reified.object)
-            if holds:
-                changes.append((Op.INSERT, fact))
-            elif not any(
-                self._holds(state, record) for record in rec.records_of(state, fact) if record != node
-            ):
-                changes.append((Op.RETRACT, fact))
-            yield Due(node, fact, holds, changes)
+            return Status(True, None)
+        return Status(True, last) if self.before(last) else Status(False, None)
 
     def past(self, bound: Moment) -> bool:
         """Tell whether a moment has come."""
@@ -109,68 +77,33 @@ class Now(NamedTuple):
             return self.time is not None and bound <= self.time
         return bound <= self.tick
 
-    def _bounds(self, state: State, node: Node) -> tuple[bool, Moment | None]:
-        (first,), last = (rec.moments(state, node, which) for which in (rec.FROM, rec.UNTIL))
-        return self.status(first, last[0] if last else None)
 
-    def _holds(self, state: State, node: Node) -> bool:
-        return not rec.is_lost(state, node) and self._bounds(state, node)[0]
+def end_of(state: State, node: Node, at: Moment | None, now: Now) -> Moment:
+    """Check the end that a call gives to a record; by default it is the present, by the record's clock.
 
-
-class Schedule:
-    """The moments at which a log's records begin or end, the next first; each clock has a heap."""
-
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-        self._lock = Lock()
-        self._read = -1
-        self._ticks: list[tuple[Moment, str]] = []
-        self._times: list[tuple[Moment, str]] = []
-
-    def reached(self, now: Now) -> list[Triple]:
-        """The triples that wait for a moment that has come, in their order."""
-        due: dict[str, Triple] = {}
-        with self._lock:
-            start, stop, triples = self._read, len(self._log), self._log.triples
-            if start < stop:
-                new = (number for _, number in self._log.steps(max(start, 0), stop))
-                waiting = triples.awaited() if start < 0 else [n for n in new if AWAITED in triples.text(n)]
-                # The result is mostly empty, so no store is filled for it
-                self._add(map(triple_of, triples.quads(sorted(self._log.holding_after(waiting, stop)))))
-                self._read = stop
-            state = self._log.state()
-            for heap in (self._ticks, self._times):
-                reached: list[tuple[Moment, str]] = []
-                while heap and now.past(heap[0][0]):
-                    reached.append(heappop(heap))
-                for (bound, text), quad in zip(reached, quads_of(text for _, text in reached), strict=True):
-                    # A triple stays in its heap until a change has retracted it
-                    if (fact := triple_of(quad)) in state:
-                        due[text] = fact
-                        heappush(heap, (bound, text))
-        return sorted(due.values(), key=lambda part: (str(part[2]), str(part[0])))
-
-    def follow(self, start: int, changes: Iterable[tuple[Op, Triple]]) -> None:
-        """Take in the changes written from a position on."""
-        with self._lock:
-            if self._read == start:
-                self._read = len(self._log)
-                self._add(fact for op, fact in changes if op is Op.INSERT)
-
-    def _add(self, waiting: Iterable[Triple]) -> None:
-        for fact in waiting:
-            if fact[1] != rec.AWAITS or (bound := rec.when(fact[2])) is None:
-                continue
-            heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(fact)))
+    Raises:
+        ParameterError: the end lies before the record's beginning, or uses another clock.
+    """
+    (first,) = rec.moments(state, node, rec.FROM)
+    if at is None:
+        at = now.time if isinstance(first, datetime) else now.tick
+    return rec.moment(at, "at") if at == first else after(first, at, "at")
 
 
-class Due(NamedTuple):
-    """A record whose moment has come: its triple, whether the triple holds from now on, and the changes."""
+def after(first: Moment, given: object, where: str) -> Moment:
+    """Check that an end lies after its beginning, by the same clock; return the end.
 
-    node: Node
-    fact: Triple
-    begins: bool
-    changes: list[tuple[Op, Triple]]
+    Raises:
+        ParameterError: it does not, or is no moment.
+    """
+    last = rec.moment(given, where)
+    if not rec.same_clock(first, last):
+        what = f"it begins by one clock ({first}) and ends by another ({last})"
+        raise ParameterError(what, where=(where,), hint="Give both as ticks, or both as times")
+    if not first < last:  # type: ignore[operator]
+        what = f"it ends at {last} and begins at {first}"
+        raise ParameterError(what, where=(where,), hint="Give an end after the beginning")
+    return last
 
 
 def by_time(a: EventLog, b: EventLog) -> tuple[EventLog, EventLog]:
@@ -199,7 +132,8 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
     timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in grouped_by_record(log, base):
         node = record_begun_by(deltas[0])
-        time = next((rec.when(o) for _, _, (s, p, o) in deltas if s == node and p == rec.TIME), None)
+        times = description_in(deltas, node).get(rec.TIME, [])
+        time = rec.when(times[0]) if times else None
         if not node or not isinstance(time, datetime):
             return None
         timed.append((max(time, timed[-1][0]) if timed else time, deltas))

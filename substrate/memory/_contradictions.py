@@ -16,8 +16,8 @@ from substrate.log.state import State
 from substrate.rules.limits import Limit, read_limit
 from substrate.rules.tbox import TBox
 
+# A memory's strategies for an observation that contradicts its facts
 Contradictions = Literal["keep", "refuse", "end", "doubt"]
-"""A memory's strategies for an observation that contradicts its facts."""
 
 _PREFIXES = """
 PREFIX core: <urn:substrate:>
@@ -107,12 +107,8 @@ class Vocabulary:
             return kind.value == f"{_RDFS}Resource" or isinstance(object_, ox.Literal)
         if isinstance(object_, ox.Literal):
             return False
-        kinds = (
-            [class_ for *_, class_ in state.match(object_, RDF_TYPE)]
-            if not isinstance(object_, ox.Triple)
-            else []
-        )
-        return not any(self._are_disjoint(kind, other) for other in kinds)
+        held = [] if isinstance(object_, ox.Triple) else state.match(object_, RDF_TYPE)
+        return not any(self._are_disjoint(kind, other) for *_, other in held)
 
     def _are_disjoint(self, kind: Term, other: Term) -> bool:
         if (kind, other) not in self._disjoint:

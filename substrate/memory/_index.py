@@ -13,16 +13,18 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import FactIndex
 from substrate.base.delta import Op, Term, Triple, triple_of
-from substrate.base.ntriples import quads_of
-from substrate.log._triples import fitting
+from substrate.base.ntriples import fitting, quads_of
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.memory import records as rec
+from substrate.memory._format import OPEN, inside
 from substrate.memory.records import Moment, Node
 from substrate.sparql.patterns import Pattern
 
 _REIFIES = str(rec.REIFIES)
-_TIMING = [str(word) for word in (rec.FROM, rec.UNTIL, rec.TIME, rec.AWAITS, rec.WITHDRAWN)]
+_MOMENTS = (str(rec.FROM), str(rec.UNTIL), str(rec.TIME))
+_AWAITS, _WITHDRAWN = str(rec.AWAITS), str(rec.WITHDRAWN)
+_TIMING = (*_MOMENTS, _AWAITS, _WITHDRAWN)
 
 
 class Index(FactIndex):
@@ -37,7 +39,7 @@ class Index(FactIndex):
         """The triples after ``stop`` deltas with a thing as subject, the triples that link them to their
         records, and perhaps others.
         """
-        return self._standing(stop, Pattern(thing, None, None), Pattern(None, _REIFIES, f"<<( {thing} "))
+        return self._standing(stop, Pattern(thing, None, None), Pattern(None, _REIFIES, f"{OPEN}{thing} "))
 
     def _standing(self, stop: int, *patterns: Pattern) -> list[str]:
         fitting_texts = self._fitting(*patterns)
@@ -55,31 +57,33 @@ class Index(FactIndex):
 
         A record without an end counts while its triple holds or is still to begin. Only bounds by the
         moment's own clock count. A record without a first time holds from its recorded time of writing, if
-        any.
+        any. A withdrawn record does not count, nor does a triple that ceased to hold although no record
+        ended it.
         """
-        return {fact for fact, bounds in self.stated(stop, thing) if bounds.hold(at)}
+        statements = self._statements(stop) if thing is None else self._statements_about(thing, stop)
+        return {
+            fact
+            for fact, bounds in statements
+            if bounds.hold(at) and (bounds.ended or self._holds_after(fact, stop))
+        }
 
-    def stated(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
-        """The triples, of one thing or of all, that the records after ``stop`` deltas state. This leaves out
-        withdrawn records, and triples that do not hold although no record ended them.
-        """
-        told: dict[str, list[str]] = {}
-        if thing is None:
-            about = self._standing(stop, Pattern(None, _REIFIES, None))
-            for text in self._standing(stop, *(Pattern(None, word, None) for word in _TIMING)):
-                told.setdefault(text.partition(" ")[0], []).append(text)
-        else:
-            about = self.about(thing, stop)
-        for text in about:
+    def _statements(self, stop: int) -> Iterator[tuple[str, Bounds]]:
+        """The triples that records state after ``stop`` deltas, each with its record's bounds."""
+        timing: dict[str, list[str]] = {}
+        for text in self._standing(stop, *(Pattern(None, word, None) for word in _TIMING)):
+            timing.setdefault(text.partition(" ")[0], []).append(text)
+        for text in self._standing(stop, Pattern(None, _REIFIES, None)):
             node, predicate, object_ = text.split(" ", 2)
-            fact = object_[len("<<( ") : -len(" )>>")]
-            if predicate == _REIFIES and (thing is None or fact.startswith(f"{thing} ")):
-                if thing is not None:
-                    of_node = self._standing(stop, Pattern(node, None, None))
-                    told[node] = [text for text in of_node if text.startswith(f"{node} ")]
-                bounds = _bounds(told.get(node, ()))
-                if not bounds.withdrawn and (bounds.ended or self._holds_after(fact, stop)):
-                    yield fact, bounds
+            if predicate == _REIFIES:
+                yield inside(object_), _bounds(timing.get(node, ()))
+
+    def _statements_about(self, thing: str, stop: int) -> Iterator[tuple[str, Bounds]]:
+        """Like :meth:`_statements`, for the triples with a thing as subject."""
+        for text in self.about(thing, stop):
+            node, predicate, object_ = text.split(" ", 2)
+            if predicate == _REIFIES and inside(object_).startswith(f"{thing} "):
+                of_node = self._standing(stop, Pattern(node, None, None))
+                yield inside(object_), _bounds(text for text in of_node if text.startswith(f"{node} "))
 
     def _holds_after(self, fact: str, stop: int) -> bool:
         number = self._log.triples.find(fact)
@@ -87,11 +91,20 @@ class Index(FactIndex):
 
     def state(self, stop: int, tick: int) -> Partial:
         """The state of a tick, after ``stop`` deltas."""
-        return Partial(lambda thing: self.about(str(thing), stop), tick, log=self._log, position=stop)
+        state = Partial(self._log, stop, tick, self._log.checkpoints.reach, self._log.stores)
+        state.about = lambda thing: self.about(str(thing), stop)
+        return state
 
     def valid(self, at: Moment, stop: int, tick: int) -> Partial:
         """The state of the facts believed, after ``stop`` deltas, about a moment of the world."""
-        return Partial(lambda thing: self.held(at, stop, str(thing)), tick, whole=lambda: self.held(at, stop))
+        log = EventLog()  # its table holds the facts, and it has no deltas
+
+        def all_held(_: int) -> dict[int, None]:
+            return dict.fromkeys(log.triples.numbers(sorted(self.held(at, stop))))
+
+        state = Partial(log, 0, tick, all_held)
+        state.about = lambda thing: self.held(at, stop, str(thing))
+        return state
 
 
 class Bounds(NamedTuple):
@@ -104,8 +117,12 @@ class Bounds(NamedTuple):
     withdrawn: bool
 
     def hold(self, at: Moment) -> bool:
-        """Tell whether a moment lies between the bounds of its own clock."""
-        first, last = ([bound for bound in bounds if rec.same_clock(bound, at)] for bounds in self[:2])
+        """Tell whether a moment lies between the bounds of its own clock; false for a withdrawn record."""
+        if self.withdrawn:
+            return False
+        first, last = (
+            [bound for bound in bounds if rec.same_clock(bound, at)] for bounds in (self.first, self.last)
+        )
         begins = self.written if not first and isinstance(at, datetime) else first
         return any(bound <= at for bound in begins) and all(at < bound for bound in last)  # type: ignore[operator]
 
@@ -117,9 +134,8 @@ def _bounds(about: Iterable[str]) -> Bounds:
         _, predicate, bound = text.split(" ", 2)
         if predicate in bounds:
             bounds[predicate].append(_moment(bound))
-    first, last, written = ([moment for moment in bounds[word] if moment is not None] for word in _TIMING[:3])
-    waiting, withdrawn = (bool(bounds[word]) for word in _TIMING[3:])
-    return Bounds(first, last, written, bool(last) or waiting, withdrawn)
+    first, last, written = ([moment for moment in bounds[word] if moment is not None] for word in _MOMENTS)
+    return Bounds(first, last, written, bool(last or bounds[_AWAITS]), bool(bounds[_WITHDRAWN]))
 
 
 @lru_cache(4096)
@@ -130,27 +146,12 @@ def _moment(text: str) -> Moment | None:
 class Partial(State):
     """A state that answers questions about one thing before all its triples are read.
 
-    Args:
-        about: gives the triples about a thing, and perhaps some others, as spelled in N-Triples.
-        tick: the tick of the state.
-        whole: gives all triples; by default the triples of ``log`` after ``position`` deltas.
+    Attributes:
+        about: gives the triples about a thing, and perhaps some others, as spelled in N-Triples. It is
+            ``None`` once all triples are read.
     """
 
-    def __init__(
-        self,
-        about: Callable[[Node], Iterable[str]],
-        tick: int,
-        *,
-        whole: Callable[[], Iterable[str]] | None = None,
-        log: EventLog | None = None,
-        position: int = 0,
-    ) -> None:
-        log = EventLog() if log is None else log
-        super().__init__(log, position, tick, log.checkpoints.reach, log.stores)
-        if whole is not None:
-            self._shared = None
-            self._reach = lambda _: dict.fromkeys(log.triples.numbers(sorted(whole())))
-        self._about: Callable[[Node], Iterable[str]] | None = about
+    about: Callable[[Node], Iterable[str]] | None = None
 
     def match(
         self, subject: Node | None = None, predicate: ox.NamedNode | None = None, object: Term | None = None
@@ -159,19 +160,19 @@ class Partial(State):
         thing = subject
         if thing is None and predicate == rec.REIFIES and isinstance(object, ox.Triple) and self._shared:
             thing = object.subject
-        if thing is None or isinstance(thing, ox.Triple) or self._about is None:
+        if thing is None or isinstance(thing, ox.Triple) or self.about is None:
             return super().match(subject, predicate, object)
         fits = fitting(subject, predicate, object)
-        return map(triple_of, quads_of(text for text in self._about(thing) if fits(text)))
+        return map(triple_of, quads_of(text for text in self.about(thing) if fits(text)))
 
     def _holds(self, text: str) -> bool:
-        if self._about is None or self._shared is not None:
+        if self.about is None or self._shared is not None:
             return super()._holds(text)
         thing = quads_of([text])[0].subject
-        return not isinstance(thing, ox.Triple) and text in self._about(thing)
+        return not isinstance(thing, ox.Triple) and text in self.about(thing)
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
-        if self._about is not None:
+        if self.about is not None:
             len(self)  # reads all triples before a change
-            self._about = None
+            self.about = None
         return super()._change(op, text, quad)

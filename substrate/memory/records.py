@@ -1,6 +1,6 @@
-"""The records of a memory: their vocabulary, their content, and the loss of their grounds.
+"""The records of a memory: their vocabulary, the types of calls and answers, and questions to a state.
 
-See :mod:`substrate.memory.memory`, which writes them.
+:mod:`substrate.memory._format` has the order of a record's deltas.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ TIME = ox.NamedNode(_PROV + "generatedAtTime")
 Node = ox.NamedNode | ox.BlankNode
 Moment = int | datetime
 """A moment of the world: a tick, or a time with its zone. The two clocks are never compared."""
+Properties = dict[ox.NamedNode, list[Term]]
+"""A record's description: the objects of each predicate."""
 
 
 def moment(given: object, where: str) -> Moment:
@@ -154,9 +156,9 @@ def is_record(node: Term) -> bool:
     return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
 
 
-def describe(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
+def describe(state: State, node: Term) -> Properties:
     """All properties of a record in a state, read in one query."""
-    properties: dict[ox.NamedNode, list[Term]] = {}
+    properties: Properties = {}
     for _, predicate, term in state.match(node) if isinstance(node, Node) else ():
         properties.setdefault(predicate, []).append(term)
     return properties
@@ -181,3 +183,8 @@ def records_of(state: State, fact: Triple) -> list[Node]:
     """The records of a state that state a triple, sorted by name."""
     records = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*fact)))
     return sorted(records, key=str)
+
+
+def standing_records(state: State, fact: Triple) -> list[Node]:
+    """The records that state a triple and have neither ended nor lost their ground, sorted by name."""
+    return [node for node in records_of(state, fact) if not is_lost(state, node)]

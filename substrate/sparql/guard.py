@@ -38,8 +38,8 @@ T = TypeVar("T")
 
 _CHANGES = re.compile("LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|INSERT|DELETE|WITH|USING|INTO")
 _ELSEWHERE = frozenset({"FROM", "GRAPH"})
+# Address space that a process uses before it reads any data, with room to spare
 _BYTES_BEFORE = 1 << 30
-"""Address space that a process uses before it reads any data, with room to spare."""
 
 
 class QueryError(SubstrateError):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.sparql.tokens import tokens
 
+# Strings that a query and a log spell alike
 _PLAIN = re.compile(r"\"[ !#-\[\]-~]*\"|'[ -!#-&(-\[\]-~]*'")
-"""Strings that a query and a log spell alike."""
 
 
 class Pattern(NamedTuple):

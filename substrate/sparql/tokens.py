@@ -14,8 +14,8 @@ from typing import NamedTuple
 from substrate.base.errors import SubstrateError
 from substrate.base.limits import LIMITS
 
+# The largest allowed depth of nested brackets
 DEPTH = LIMITS.depth
-"""The largest allowed depth of nested brackets."""
 
 # The body of a long string is greedy: before 3.11.5, Python mishandles a possessive group that backtracks.
 _STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*'{3}
@@ -38,12 +38,12 @@ def _compiled(*parts: str) -> re.Pattern[str]:
 
 
 _ALONE = r"(?![\w.:-])"
+# Every token; a run without a colon after it is cut into numbers, words and marks
 _TOKEN = _compiled(_STRING, _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
-"""Every token; a run without a colon after it is cut into numbers, words and marks."""
 _IN_RUN = _compiled("(?!)", _NUMBER, _WORD, _LAST)
+# Marks that open and close brackets
 OPENING = frozenset({"(", "[", "{", "<<"})
 CLOSING = frozenset({")", "]", "}", ">>"})
-"""Marks that open and close brackets."""
 
 
 class Token(NamedTuple):
@@ -116,8 +116,5 @@ def require_shallow(text: str, error: type[SubstrateError], *where: object) -> N
         SubstrateError: an ``error`` at ``where``, if the brackets nest too deeply.
     """
     if nests_too_deeply(text):
-        raise error(
-            f"brackets stand more than {DEPTH} deep inside one another",
-            where=where,
-            hint="Write it flatter: a parser would run out of its stack",
-        )
+        hint = "Write it flatter: a parser would run out of its stack"
+        raise error(f"brackets stand more than {DEPTH} deep inside one another", where=where, hint=hint)

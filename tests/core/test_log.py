@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 
 from substrate import Delta, EventLog, LogError, Op
 from substrate.log._chain import Chain
-from substrate.log.patch import Transaction, render
+from substrate.log.patch import transactions
 
 S, P, OBJ = (NamedNode(f"urn:{name}") for name in "spo")
 
@@ -136,8 +136,7 @@ DEEP = "<urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 20_000 + "<urn:o>" + " )>>"
 
 def _sealed(line: str) -> str:
     """The text of a log of one line whose chain holds: anyone who can compute a chain could write it."""
-    chain = Chain().after(0, [line])
-    return render(Transaction(0, Chain().value, chain.value, [line]))
+    return next(transactions(Chain(), None, [(0, [line])], None))[0]
 
 
 TAKE = r"""

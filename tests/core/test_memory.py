@@ -316,7 +316,7 @@ def test_many_observations_are_those_of_one_after_the_other(
     for memory in (single, many):
         cause = memory.observe(V.sun, V.shines, True, tick=4, valid_until=until)
         memory.log.insert(V.dee, V.at, V.home, tick=4)
-        given: Any = {"cause": cause, "author": "Bo", "time": NOON, "tick": tick}
+        given: Any = {"cause": cause, "author": "Bo", "source": (V.a, V.b, V.c), "time": NOON, "tick": tick}
         if memory is single:
             records = [memory.observe(*fact, **given) for fact in facts]
         else:
