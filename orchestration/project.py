@@ -21,16 +21,16 @@ from substrate.base.errors import ParameterError
 
 _SECTIONS = (SECTION, *(asked.parameters for asked in (*INTERPRETED.values(), *STUDIES)))
 _TYPES = {section.key: section.type for section in _SECTIONS if section.key}
+# The type of `params.yaml`.
 SETTINGS = settings_type(_TYPES, {name: source.data for name, source in SOURCES.items()}, ABSENT)
-"""The type of `params.yaml`."""
+# Keys that say where a run computes or where its files come from; no result depends on them.
 _NO_RESULT = re.compile(
     r"profile|storage|spark\..*|profiles\.local\..*|profiles\..*\.mirror"
     r"|baselines\.(concurrency|attempts|timeout)"
 )
-"""Keys that say where a run computes or where its files come from; no result depends on them."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# Names that comparisons reserve: for the pinned results, and for those in the working tree.
 PINNED, WORKSPACE = NOT_EXPERIMENTS = ("pinned", "workspace")
-"""Names that comparisons reserve: for the pinned results, and for those in the working tree."""
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:

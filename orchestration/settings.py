@@ -18,8 +18,8 @@ from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
 _CHECKOUT = Path(__file__).resolve().parents[1]
+# The environment variable that names the folder of official files; it overrides `real.folder`.
 REAL = "SUBSTRATE_REAL"
-"""The environment variable that names the folder of official files; it overrides `real.folder`."""
 T = TypeVar("T")
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]

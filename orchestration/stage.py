@@ -13,8 +13,8 @@ from typing import Any
 from orchestration.code import Declared, code_of
 from substrate.baselines.parameters import MODEL_URL
 
+# From the workspace and a new path for each out to the metadata of the materialisation.
 Run = Callable[..., dict[str, Any]]
-"""From the workspace and a new path for each out to the metadata of the materialisation."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Stage(Declared):
         return self.name.partition("/")[0]
 
 
+# Stages by name, each after the stages that it needs.
 Stages = Mapping[str, Stage]
-"""Stages by name, each after the stages that it needs."""
 
 
 def in_order(stages: Iterable[Stage]) -> dict[str, Stage]:

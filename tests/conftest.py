@@ -27,10 +27,10 @@ settings.register_profile("house", settings(), deadline=None, **STORE)
 settings.register_profile("quick", settings.get_profile("house"), max_examples=25)
 settings.load_profile("house")
 
+# The folders all of whose tests are long: they start Spark, injure a run, or read much data.
 LONG_ROOMS = [ROOT / "tests" / room for room in ("benchmarks", "faults", "orchestration/spark", "real")]
-"""The folders all of whose tests are long: they start Spark, injure a run, or read much data."""
+# The fixtures of a project that is reproduced once for all workers.
 SHARED = {"unchanged_project", "unchanged_beyond"}
-"""The fixtures of a project that is reproduced once for all workers."""
 
 
 class Turn(IntEnum):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from orchestration.scoring.claims import ClaimVerdict
 
 _WIDTH, _INDENT = 110, "    "
+# The widths of a list's columns.
 _CELLS = (13, 27, 17, 44)
-"""The widths of a list's columns."""
 
 
 @voiced

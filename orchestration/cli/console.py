@@ -20,6 +20,7 @@ SetOption = Annotated[
 ]
 NOTHING_SET: list[str] = []
 _T = TypeVar("_T")
+# The roles of a benchmark's files, with the help text of each option.
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
@@ -31,7 +32,6 @@ INPUTS = {
     "further": ("FILE", "More questions about the same scenes, as --questions takes them."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
-"""The roles of a benchmark's files, with the help text of each option."""
 
 
 def chosen(by_name: Mapping[str, _T], name: str, refusal: str, where: str) -> _T:

@@ -17,13 +17,13 @@ from substrate.cli.console import JsonOption, apart, argument, give, guarded, op
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
 
+# The commands as `substrate --help` groups them, each with the first sentence of its help.
 SECTIONS = {
     "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
     "Inspect": ("claims", "trace", "explain", "log", "logs"),
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
-"""The commands as `substrate --help` groups them, each with the first sentence of its help."""
 
 
 class Sections(TyperGroup):

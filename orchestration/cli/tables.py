@@ -11,12 +11,12 @@ from orchestration.scoring.counting import is_detail
 from orchestration.scoring.names import name_of
 from substrate.base.words import counted
 
+# The most characters per line.
 WIDTH = 110
-"""The most characters per line."""
+# The most lines of a caption.
 _CAPTION = 2
-"""The most lines of a caption."""
+# The characters after which a label and a cell wrap; words are not broken.
 _LABEL, _CELL = 30, 24
-"""The characters after which a label and a cell wrap; words are not broken."""
 _SILENT = re.compile(r"(not (reported|compared)\b.*)?")  # an empty cell too
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 _WIDE = 2_000
+# The widths of names and of places in a list, which then fits 110 columns.
 _NAME, _PLACE = 37, 15
-"""The widths of names and of places in a list, which then fits 110 columns."""
 
 
 def print_trace(

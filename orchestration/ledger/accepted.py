@@ -13,8 +13,8 @@ from orchestration.ledger.digests import line_digests
 from substrate.base.inputs import NOT_JSON
 
 _COMMIT, _DIGITS = 7, len(line_digests(b"a line"))
+# A short hash of each changed out of a stage, before and after.
 Step = dict[str, tuple[str, str]]
-"""A short hash of each changed out of a stage, before and after."""
 
 
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -14,14 +14,14 @@ import msgspec
 from orchestration.ledger.manifest import Files, changed
 from substrate.base.files import sha256
 
+# The suffixes of files that are compared line by line.
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
-"""The suffixes of files that are compared line by line."""
 _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
 # Nanoseconds within which a file may change twice and show the same time.
 _RACY = 50_000_000
 _Files = TypeVar("_Files", bound=Files)
+# The files that this process has read: size and times, which are left out if too recent, and digest.
 _seen: dict[Path, tuple[tuple[int, ...], str]] = {}
-"""The files that this process has read: size and times, which are left out if too recent, and digest."""
 
 
 def digest(path: Path) -> str:

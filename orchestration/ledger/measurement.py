@@ -86,8 +86,8 @@ class StageResult(Made, frozen=True, kw_only=True, omit_defaults=True):
         return replace(msgspec.convert(self, Made, from_attributes=True), files={}, lines={})
 
 
+# Results by stage.
 Results = dict[str, StageResult]
-"""Results by stage."""
 
 
 def measure(

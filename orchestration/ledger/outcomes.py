@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 # The code is that of the checkout that runs, wherever the project is.
 _CODE = {f"code:{room}": ROOT / room for room in (*PACKAGES, "tboxes")}
+# The profiles whose pinned results decide the paper's claims, and the kind of their data.
 DECIDING: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
-"""The profiles whose pinned results decide the paper's claims, and the kind of their data."""
+# The pins of these profiles, which the report of any profile shows.
 OF_CLAIMS = tuple(f"pins/{profile}.json" for profile in DECIDING)
-"""The pins of these profiles, which the report of any profile shows."""
 # Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
 _ELSEWHERE = (MODEL_URL, "DVC_EXP_BASELINE_REV")
 # No run is made again for these.

@@ -36,8 +36,8 @@ from substrate.base.inputs import NOT_JSON
 ACCEPTED = "pins/accepted.jsonl"
 # DVC's own files. The pins of the profile that DVC holds seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
+# The profiles whose files DVC does not hold: official files may not be stored, generated data come again.
 WITHOUT_DVC = ("real", "local", BEYOND)
-"""The profiles whose files DVC does not hold: official files may not be stored, generated data come again."""
 NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.

@@ -31,8 +31,8 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.inputs import NOT_JSON
 
 VERDICTS = "pins/claims.json"
+# By number: the right answers, the total and the kind of the data.
 Counts = Mapping[str, tuple[int, int, Kind]]
-"""By number: the right answers, the total and the kind of the data."""
 
 
 class ProfileNumbers(NamedTuple):

@@ -77,8 +77,8 @@ class Report(msgspec.Struct, frozen=True):
         return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
 
 
+# Runs stages of a profile, by name, into a separate folder.
 Compute = Callable[[list[str], str, Path], object]
-"""Runs stages of a profile, by name, into a separate folder."""
 
 
 def verify_profile(

@@ -19,13 +19,13 @@ from substrate.base.errors import ParameterError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
 
+# The lines of an explanation in short.
 _MOST = 15
-"""The lines of an explanation in short."""
+# Makes something of a case, given its logs, its benchmark's parameters and a split; picklable.
 Work = Callable[[Case, Logs, Any, str], Iterable[Any]]
-"""Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
 RowsByScene = Mapping[str, Sequence[Row]]
+# Yields the results of some work on a benchmark's scenes, in order; a tuple may arrive as a list.
 Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
-"""Yields the results of some work on a benchmark's scenes, in order; a tuple may arrive as a list."""
 
 
 class OwnFiles(NamedTuple):
@@ -35,8 +35,8 @@ class OwnFiles(NamedTuple):
     overrides: tuple[str, ...] = ()
 
 
+# The data behind an answer: those of a profile, or a user's own files.
 Input = Workspace | OwnFiles
-"""The data behind an answer: those of a profile, or a user's own files."""
 
 
 class Answered(NamedTuple):

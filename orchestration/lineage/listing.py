@@ -20,8 +20,8 @@ from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
 from orchestration.workspace.folders import Workspace
 
+# A figure with its unit, if it has one.
 _FIGURE = re.compile(r"([+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*(?:%|pp)?")
-"""A figure with its unit, if it has one."""
 
 
 class Entry(msgspec.Struct, frozen=True):

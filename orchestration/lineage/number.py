@@ -36,12 +36,12 @@ from orchestration.workspace.named import NAMED
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 
+# The benchmark of every number.
 NUMBERS = {name: benchmark for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
-"""The benchmark of every number."""
 # The maximum number of wrong rows to name.
 _SHOWN = 5
+# The paths of files of answers, and of indexes of event logs.
 ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
-"""The paths of files of answers, and of indexes of event logs."""
 
 
 class Cell(msgspec.Struct, frozen=True):

@@ -26,8 +26,9 @@ from orchestration.scoring.statistics import clustered, wilson
 
 FILE = "orchestration/scoring/claims.yaml"
 Relation = Literal["margin", "order", "same_bytes", "statement"]
+# The verdicts that decide nothing.
 OPEN = ("undecided", "not compared", "not measured", "read again")
-"""The verdicts that decide nothing."""
+# Every verdict, in the order of lists, with the words for one claim and for several.
 VERDICTS = {
     "agrees": ("agrees", "agree"),
     "differs": ("differs", "differ"),
@@ -36,11 +37,10 @@ VERDICTS = {
     "refuted": ("is refuted", "are refuted"),
     **{word: (word, word) for word in OPEN},
 }
-"""Every verdict, in the order of lists, with the words for one claim and for several."""
+# The p below which a paired difference has a sign.
 _SURE = 0.05
-"""The p below which a paired difference has a sign."""
+# The most by which a printed difference may miss that of its rounded sides.
 _ROUNDED = 0.006
-"""The most by which a printed difference may miss that of its rounded sides."""
 Outcomes = Mapping[tuple[str, ...], Any]
 
 
@@ -145,14 +145,14 @@ class Measured(NamedTuple):
         return Measured(correct, n, on, self.by, *of_each, lambda: self.clusters() + other.clusters())
 
 
+# Computes the digest of a statement's evidence, given its files.
 Digest = Callable[[tuple[str, ...]], str]
-"""Computes the digest of a statement's evidence, given its files."""
+# Finds a number's measurement; ``None`` if there is none.
 Find = Callable[[str], Measured | None]
-"""Finds a number's measurement; ``None`` if there is none."""
+# The measurements of a claim's numbers in their order.
 Sides = Sequence[Measured | None]
-"""The measurements of a claim's numbers in their order."""
+# A relation as measured on one kind of data: its sign (-1, 0 or 1), its text, n, and a remark.
 Here = tuple[int, str, int, str]
-"""A relation as measured on one kind of data: its sign (-1, 0 or 1), its text, n, and a remark."""
 
 
 class ClaimVerdict(msgspec.Struct, frozen=True, kw_only=True):

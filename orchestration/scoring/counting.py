@@ -14,11 +14,11 @@ from orchestration.scoring.names import MEAN, name_of
 from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired
 from substrate.domains.rows import Row, decode
 
+# Rows that are judged together; the short rows of pins have the fields that most metrics need.
 Rows = Sequence[Any]
-"""Rows that are judged together; the short rows of pins have the fields that most metrics need."""
 _DIGITS = 6
+# The most numbers of a benchmark that are all shown beside their mean.
 _MANY = 8
-"""The most numbers of a benchmark that are all shown beside their mean."""
 
 
 class Unit(NamedTuple):
@@ -64,13 +64,13 @@ def _facts(rows: Rows) -> tuple[int, int]:
 
 
 RIGHT = Metric(_right)
+# The metrics of questions that are judged singly.
 METRICS: Mapping[str, Metric] = {
     "accuracy": RIGHT,
     "per_question": RIGHT,
     "per_option": Metric(_options),
     "supporting": Metric(_facts),
 }
-"""The metrics of questions that are judged singly."""
 
 
 def is_detail(number: str, every: Iterable[str]) -> bool:
@@ -149,8 +149,8 @@ def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]
     return {unit.key: unit.right == unit.n for unit in metric.units(rows)}
 
 
+# By question or scene: whether it is right.
 Outcomes = Mapping[Any, bool]
-"""By question or scene: whether it is right."""
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -12,11 +12,11 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+# The subset of a number that all rows of its benchmark count for.
 MEAN = "mean"
-"""The subset of a number that all rows of its benchmark count for."""
 MINUS = "minus/"
+# The names of an interval's bounds.
 EDGES = ("low", "high")
-"""The names of an interval's bounds."""
 
 
 class NumberName(NamedTuple):

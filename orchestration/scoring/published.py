@@ -12,11 +12,11 @@ import yaml
 
 from orchestration.scoring.names import role_of
 
+# The data behind a number; ``local`` is a user's copy of official files.
 Kind = Literal["generated", "official", "local", "none"]
-"""The data behind a number; ``local`` is a user's copy of official files."""
 FILE = "orchestration/scoring/published.yaml"
+# The system whose figures are the paper's own.
 PAPER = "substrate"
-"""The system whose figures are the paper's own."""
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

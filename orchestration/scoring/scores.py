@@ -12,8 +12,8 @@ from orchestration.scoring.published import Kind, published
 from orchestration.scoring.statistics import wilson
 from substrate.base.files import write_json
 
+# The digits of a stored proportion.
 DIGITS = 6
-"""The digits of a stored proportion."""
 
 
 class Count(msgspec.Struct, frozen=True):

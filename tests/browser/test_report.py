@@ -18,10 +18,10 @@ ABLATIONS = "answers/ablations.html"
 NUMBER = "numbers/ablations-counterfactual.printed-per_question.html"
 
 
+# The style of the picture of README: from the UI to a number to its evidence.
 WALK = """<style>body { display: flex; gap: 10px; align-items: center; margin: 8px; font: 20px sans-serif }
 figure { margin: 0; flex: 1 } img { width: 100%; height: 340px; object-fit: cover; object-position: top left;
 border: 1px solid #ccc } figcaption { padding: 0 0 8px }</style>"""
-"""The style of the picture of README: from the UI to a number to its evidence."""
 
 
 def wrong_answer(page: Page) -> str:

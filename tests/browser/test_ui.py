@@ -38,10 +38,10 @@ from orchestration.stages.graph import EVERY
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
+# Ends a run that hangs, or a server that does not start; one that works takes a fraction of it.
 PATIENCE = 1800 * SECOND
-"""Ends a run that hangs, or a server that does not start; one that works takes a fraction of it."""
+# The same limit for an element of a page that needs no run.
 SOON = 90 * SECOND
-"""The same limit for an element of a page that needs no run."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "ablations", "perceived", "results")

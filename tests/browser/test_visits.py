@@ -21,16 +21,16 @@ from playwright.sync_api import Browser, Page, expect
 from shared_project import run
 
 pytestmark = pytest.mark.long
+# The visits set it to 3.0, which nobody would choose: on so few scenes a sensible one changes no answer.
 TAU = "clevrer.predictive.tau"
-"""The visits set it to 3.0, which nobody would choose: on so few scenes a sensible one changes no answer."""
 PREDICTIVE = "clevrer/predictive/per_question"
+# Two of the paper's figures, in the place where the paper has them.
 PAPER = r"""\documentclass{article}\title{A paper}\begin{document}\maketitle
 \section{Results} The substrate answers 59.85 percent of the counterfactual questions, NS-DR 42.2.
 \end{document}
 """
-"""Two of the paper's figures, in the place where the paper has them."""
+# The characters of a line that a picture of a terminal shows.
 _WIDE = 120
-"""The characters of a line that a picture of a terminal shows."""
 
 
 class Terminal:

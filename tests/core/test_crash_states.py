@@ -16,8 +16,8 @@ from logs import log_of
 from substrate import EventLog, LogError
 from substrate.log.repair import repair
 
+# For each write that was not synced, how many ways to cut it off; the more, the more states.
 CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "12"))
-"""For each write that was not synced, how many ways to cut it off; the more, the more states."""
 LINES = [(tick, f'A <urn:s> <urn:p> "{tick}{"x" * (700 if tick % 3 else 5)}" .') for tick in range(12)]
 PREFIXES = [log_of(LINES[:end]).digest for end in range(len(LINES) + 1)]
 

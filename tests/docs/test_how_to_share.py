@@ -12,8 +12,8 @@ from shared_project import put_in_git, run
 
 PAGE = Page("how-to-share.md")
 ANSWERS = "artifacts/sample/gqa/answers.jsonl"
+# The stages that are shared: few, since each command of DVC checks every stage of a project.
 STAGES = ("gqa-logs", "gqa-answers", "gqa-scores", "tables-numbers")
-"""The stages that are shared: few, since each command of DVC checks every stage of a project."""
 
 
 @pytest.mark.long

@@ -26,13 +26,13 @@ COUNTED = re.compile(r"\b(\d[\d,]*) of (?:the |some )?(\d[\d,]*)")
 INTERVAL = re.compile(r"(\d+\.\d+)(?:, | to )(\d+\.\d+)")
 DECIMAL = re.compile(r"(?<![\w.,§])(\d+\.\d+)(?![\w]|\.\d)")
 CODE = re.compile(r"```[\s\S]*?```|`[^`]*`|^ {4}.*$", re.MULTILINE)
+# A number's name, and the command before it that traces it.
 NAMED = re.compile(r"(substrate trace )?\b(\w+(?:/[\w.]*\w)+)(?![\w/])")
-"""A number's name, and the command before it that traces it."""
 VERSIONED = r"(?:Python|Schema|RDF|SPARQL|RDF 1.2 and SPARQL|bAbI|Spark|Java|MCP|version)"
+# The sources of numbers that no pin holds: a program of the tree, or a pinned file of a run.
 BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w+|substrate bench )")
-"""The sources of numbers that no pin holds: a program of the tree, or a pinned file of a run."""
+# A share alone, a count with its n, or the bounds of an interval.
 Figure = tuple[str, ...]
-"""A share alone, a count with its n, or the bounds of an interval."""
 
 
 def spelled(right: int, n: int, bounds: Sequence[float] = ()) -> set[Figure]:

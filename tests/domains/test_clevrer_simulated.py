@@ -44,8 +44,8 @@ from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 
+# From a frame on, an object moves on a straight line: frame, x, y (units), vx, vy (units/s).
 Leg = tuple[int, float, float, float, float]
-"""From a frame on, an object moves on a straight line: frame, x, y (units), vx, vy (units/s)."""
 SIMULATED = Parameters(counterfactual=Counterfactual("simulated"), predictive=Predictive("S"))
 CUBE, BALL, CAN, SPHERE = range(4)
 AWAY = {
@@ -56,11 +56,11 @@ AWAY = {
 }
 
 
+# The ball is stopped half-way by the cube, at frame 11.
 STOPPED: dict[int, list[Leg]] = {
     BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
     CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
 }
-"""The ball is stopped half-way by the cube, at frame 11."""
 _BLUE, _CUBE, _CAN = "blue filter_color", "cube filter_shape", "cylinder filter_shape"
 
 
@@ -318,6 +318,7 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched: 
     assert tracked_log(replace(watched, trajectory=late)).digest == scene.log.digest, "past the video"
 
 
+# Without the cube, does the ball hit the can?
 WITHOUT = Question(
     0,
     "?",
@@ -325,7 +326,6 @@ WITHOUT = Question(
     [*f"objects {_CUBE} unique counterfact_events belong_to".split()],
     choices=[Choice(0, "?", collide(_BLUE, _CAN).split(), "correct")],
 )
-"""Without the cube, does the ball hit the can?"""
 
 
 def test_tracked_positions_are_simulated_unless_a_method_is_named(watched: SceneEvents) -> None:

@@ -54,8 +54,8 @@ def says(program: str, scene: Scene, **parameters: Any) -> str:
     return run(program.split(), World(scene, Parameters(**parameters)))
 
 
+# x, y, vx, vy.
 State = tuple[float, float, float, float]
-"""x, y, vx, vy."""
 
 
 def film(

@@ -9,6 +9,7 @@ from typing import Any
 
 from commands import python
 
+# Prints the number of triples of a random village after each tick, from its replayed log.
 PROGRAM = """
 import json, random, sys
 from villages import spec
@@ -32,7 +33,6 @@ log = parent_log(replace(spec(), village=village))
 counts = [len(list(log.state(tick))) for tick in range(21)]
 print(json.dumps({"counts": counts, "last": log.last_tick, "digest": log.digest}))
 """
-"""Prints the number of triples of a random village after each tick, from its replayed log."""
 
 
 def run(seed: int, hash_seed: int) -> dict[str, Any]:

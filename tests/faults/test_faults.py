@@ -48,8 +48,8 @@ MOVING = f"""{DEAF}
     with replacing(out) as fresh:
         fresh.mkdir()
 """
+# Bytes that a process with a full disk can write to a file.
 ROOM = 8 << 10
-"""Bytes that a process with a full disk can write to a file."""
 SUBSTRATE = [sys.executable, "-m", "orchestration.cli.main"]
 
 

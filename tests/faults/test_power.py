@@ -33,12 +33,12 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import clear_leftovers, filling, replacing
 
+# For each write that was not synced, how many ways to cut it off; the more, the more states.
 CUTS = int(os.environ.get("SUBSTRATE_CRASH_CUTS", "2"))
-"""For each write that was not synced, how many ways to cut it off; the more, the more states."""
+# Check all states and let each call fail; without the variable, only a sample.
 ALL = "SUBSTRATE_CRASH_CUTS" in os.environ
-"""Check all states and let each call fail; without the variable, only a sample."""
+# Sets the outcomes that are allowed from now on.
 Allow = Callable[..., None]
-"""Sets the outcomes that are allowed from now on."""
 
 
 class Case(NamedTuple):

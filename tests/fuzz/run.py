@@ -25,21 +25,21 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+# Inputs per process, since a process takes two seconds to start.
 BATCH = 2500
-"""Inputs per process, since a process takes two seconds to start."""
+# Seconds for a batch.
 PATIENCE = 1200
-"""Seconds for a batch."""
+# Seconds of processor time after which the system ends a process that reads one input.
 HUNG = 60
-"""Seconds of processor time after which the system ends a process that reads one input."""
+# Further inputs of a batch, each of which is read at several lengths.
 GROWN = 20
-"""Further inputs of a batch, each of which is read at several lengths."""
+# A folder that is no disk, where the system has one.
 MEMORY = Path("/dev/shm")
-"""A folder that is no disk, where the system has one."""
 LENGTHS = (20_000, 80_000, 320_000, 1_280_000)
+# Time may grow with the length to this power.
 EXPONENT = 1.1
-"""Time may grow with the length to this power."""
+# Seconds of processor time below which a clock is too coarse to show growth.
 SLOW = 0.01
-"""Seconds of processor time below which a clock is too coarse to show growth."""
 
 
 def budget(size: int) -> float:

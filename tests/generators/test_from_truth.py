@@ -14,12 +14,12 @@ from research.generators.from_truth import Recorded, depth_of, explanatory
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import CompactCollision, CompactObject, Question, read_questions
 
+# The ball enters and hits the cube, which hits the can; the gray cube comes too late for all of it.
 CHAIN = scene_events(
     ("red sphere", "blue cube", "green cylinder", "gray cube"),
     [(0, 1, 20), (2, 1, 50)],
     in_outs=[{"frame": 5, "object": 0, "type": "in"}, {"frame": 90, "object": 3, "type": "in"}],
 )
-"""The ball enters and hits the cube, which hits the can; the gray cube comes too late for all of it."""
 
 
 def right(question: Question) -> set[str]:

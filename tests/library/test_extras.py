@@ -14,8 +14,8 @@ import substrate
 import substrate.base.extras
 from substrate.base.extras import EXTRAS, MissingExtraError, import_extra
 
+# The checkout, where these tests run from one.
 HERE = Path(__file__).resolve().parents[2]
-"""The checkout, where these tests run from one."""
 
 
 def run(program: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+# Its stub tells type checkers the names alone, and not the table that they come from.
 substrate: Any = import_module("substrate")
-"""Its stub tells type checkers the names alone, and not the table that they come from."""
 ROOMS = ("base", "sparql", "log", "rules", "branch", "cause", "ask", "memory")
 
 

@@ -36,6 +36,7 @@ simple = st.sampled_from(
     + ["sh:property [ sh:path :q ; sh:maxCount 0 ]"]
 )
 paths = st.sampled_from(PATHS)
+# Constraints that the fast check of `substrate.rules.shapes` covers.
 covered = st.lists(
     st.sampled_from(
         ["sh:maxCount 1", "sh:minCount 1", "sh:class :V", "sh:pattern '^(urn:t:y|x|1)'"]
@@ -45,7 +46,6 @@ covered = st.lists(
     max_size=2,
     unique_by=lambda word: word.split()[0],
 ).map(" ; ".join)
-"""Constraints that the fast check of `substrate.rules.shapes` covers."""
 
 
 @st.composite

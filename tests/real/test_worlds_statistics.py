@@ -29,8 +29,8 @@ from substrate.generators.clevrer import WorldScene, generate_scene
 from substrate.generators.clevrer.measured import MEASURED
 
 SCENES = range(10_000, 10_080)
+# The factor by which generated scenes may lie further from all real scenes than as many real ones do.
 FACTOR = 1.5
-"""The factor by which generated scenes may lie further from all real scenes than as many real ones do."""
 SLACK = 0.06
 
 

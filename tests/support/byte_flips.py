@@ -15,12 +15,12 @@ from commands import invoke
 from orchestration.ledger.verification import Report
 from orchestration.rendering.drift import render_text
 
+# The places of flips: the three kinds take turns, and within a kind each file is as likely as another.
 PLACES = {
     "data": ("data",),
     "artifacts": ("artifacts", "storage"),
     "pins": ("pins", "dvc.lock", "data.dvc", "dvc.yaml", "params.yaml"),
 }
-"""The places of flips: the three kinds take turns, and within a kind each file is as likely as another."""
 
 
 class Flip(NamedTuple):

@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 _CALLS = ("write", "fsync", "ftruncate", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "close")
 _SECTOR = 512
+# The number of states, of the names or of the bytes, up to which all are tried.
 _MOST = 64
-"""The number of states, of the names or of the bytes, up to which all are tried."""
 FAULTS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 
 _open, _close, _read = os.open, os.close, os.pread
@@ -57,8 +57,8 @@ class State(NamedTuple):
                 (folder / name).write_bytes(data)
 
 
+# A folder's inode number and a name in it.
 _Entry = tuple[int, str]
-"""A folder's inode number and a name in it."""
 
 
 class _Change(NamedTuple):

@@ -236,6 +236,7 @@ def _specs() -> list[bytes]:
     return [spec_line(number, 20).encode() for number in range(3)]
 
 
+# Every door by name.
 DOORS: dict[str, Door] = {
     "annotation": Door(
         lambda path: annotation_log(decode_annotation((str(path), path.read_bytes()))),
@@ -288,7 +289,6 @@ DOORS: dict[str, Door] = {
     "memory tools": Door(_call, _calls),
     "answers": Door(lambda path: read_answers(path, (0, 1)), lambda: [records.ANSWERS, records.TWIN_ROW]),
 }
-"""Every door by name."""
 
 
 def corpus(name: str) -> list[bytes]:

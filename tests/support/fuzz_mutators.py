@@ -19,13 +19,13 @@ WORDS = [
     *(b"SERVICE <http://127.0.0.1:1/> {}", b"H id <sha256:00> .\n", b"<script>alert(1)</script>"),
     *(b'" onload="x', b"](javascript:x)"),
 ]
+# Values in the place of others in a record.
 STRANGE: list[Any] = [
     *(None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**400, 0.1, 1e9, 1e308, -1e308, math.nan, math.inf),
     *("", " ", "x" * 3000, "\ud800", "\x00", "\x1b[2J", "\x9b", "\u202e", "\u2028", "../../x", "/dev/zero"),
     *("<script>alert(1)</script>", '" onload="x', "a|b", "](javascript:x)", "\\input{x}", "${x}", "{{ x }}"),
     *("=1+1", [], {}, [[]], {"a": None}, [0] * 300),
 ]
-"""Values in the place of others in a record."""
 
 
 @cache

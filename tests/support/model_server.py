@@ -13,8 +13,8 @@ from typing import Any
 
 from serving import Quiet, serving
 
+# From a request's body to the content of the reply.
 Answer = Callable[[dict[str, Any]], str]
-"""From a request's body to the content of the reply."""
 KEY = "sk-a-key-that-nobody-may-see"
 
 

@@ -23,8 +23,8 @@ from werkzeug.serving import run_simple
 from werkzeug.test import run_wsgi_app
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+# The seconds after which a listing shows what was written.
 LAG = 1.0
-"""The seconds after which a listing shows what was written."""
 _ENTRY = re.compile(rb"<Contents>.*?<Key>(.*?)</Key>.*?</Contents>", re.DOTALL)
 
 

@@ -18,17 +18,16 @@ import yaml
 from commands import invoke
 
 ROOT = Path(__file__).resolve().parents[2]
+# The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout.
 LINKED = ("substrate", "orchestration", "research", "tboxes")
-"""The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout."""
+# For Java machines that live for seconds: optimising code and collecting in parallel double their work.
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""For Java machines that live for seconds: optimising code and collecting in parallel double their work."""
+# For a process that asks Spark for a few cases: the start of a second worker takes longer than they do.
 ONE_WORKER = {"SPARK_MASTER": "local[1,4]"}
-"""For a process that asks Spark for a few cases: the start of a second worker takes longer than they do."""
 _COMMIT = re.compile(rb"The code is that of commit [^.]*")
+# The number of reproduced projects that stay in the cache, so that a change of branch and back costs
+# nothing.
 _KEPT = 3
-"""The number of reproduced projects that stay in the cache, so that a change of branch and back costs
-nothing.
-"""
 
 
 def write_project(root: Path, scenes: int) -> None:

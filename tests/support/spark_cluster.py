@@ -22,8 +22,8 @@ import pyspark
 from projects import QUICK_JAVA
 
 SPARK = Path(pyspark.__path__[0])
+# Seconds that a machine may take to come up.
 STARTING = 900
-"""Seconds that a machine may take to come up."""
 
 
 def why_not() -> str:

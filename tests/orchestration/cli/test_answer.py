@@ -22,6 +22,7 @@ from orchestration.benchmarks.own_files import answer_files
 from substrate.domains.clevrer.format import SHAPES
 
 COUNT = question("objects count", "4")
+# The answer is that the first choice is right and the second is wrong.
 BELONGS = question(
     "events objects filter_collision belong_to",
     kind="explanatory",
@@ -30,7 +31,6 @@ BELONGS = question(
         ("objects green filter_color unique", "correct"),
     ],
 )
-"""The answer is that the first choice is right and the second is wrong."""
 
 
 class Files:

@@ -13,8 +13,8 @@ from orchestration.cli import console, trace
 from orchestration.lineage.listing import Counted, Derived, Entry
 
 ROOT = Path(__file__).resolve().parents[3]
+# Files that may write to the terminal: they escape control characters, or pass on the output of others.
 DOORS = ("printing.py", "console.py", "notices.py")
-"""Files that may write to the terminal: they escape control characters, or pass on the output of others."""
 PLAIN = (
     "sys.stdout.write(f'substrate {__version__}\\n')",
     "sys.stdout.write(_ABOUT.format(version=__version__))",

@@ -22,11 +22,11 @@ from orchestration.spark.session import spark_session
 from orchestration.spark.workers import NUMBER, PLACE, gathered
 from substrate.base.errors import FormatError, SubstrateError
 
+# The resources that a driver takes of a cluster.
 SMALL = (
     "spark.config={spark.executor.memory: 512m, spark.cores.max: 3,"
     f' spark.executor.extraJavaOptions: "{QUICK_JAVA}"}}'
 )
-"""The resources that a driver takes of a cluster."""
 PATIENCE = 1800
 MADE = pa.schema([(NUMBER, pa.int64()), ("scene", pa.string())])
 PLACED = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64())])

@@ -22,6 +22,7 @@ def record(tile: tuple[int, int], address: str) -> dict[str, Any]:
     return {"movement": tile, "pronunciatio": "", "description": f"being @ {address}", "chat": None}
 
 
+# Ann sets out for the cafe at 12 and is there at 20; she goes home, and comes again at 30.
 STEPS = {
     10: {"Ann": record((1, 1), HOME), "Bo": record((9, 9), CAFE), "Cy": record((9, 8), CAFE)},
     12: {"Ann": record((2, 1), CAFE)},
@@ -31,7 +32,6 @@ STEPS = {
     30: {"Ann": record((9, 8), CAFE)},
     31: {},
 }
-"""Ann sets out for the cafe at 12 and is there at 20; she goes home, and comes again at 30."""
 
 
 @pytest.fixture

@@ -22,12 +22,12 @@ from substrate.domains.rows import Row
 LOOKS = [Look("red", "metal", "sphere"), Look("blue", "metal", "cube"), Look("green", "rubber", "cylinder")]
 THINGS = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]
 RED, BLUE, GREEN = LOOKS
+# The ball rolls at the cube; the cylinder comes into view at frame 95.
 TRACK: dict[int, list[tuple[int, float, float]]] = {
     0: [(75, -1.14, 0.0), (80, -1.0, 0.0), (85, -0.86, 0.0), (100, -0.45, 0.0)],
     1: [(75, 0.0, 0.0), (80, 0.0, 0.0), (85, 0.0, 0.0), (100, 0.0, 0.0)],
     2: [(95, 2.0, 2.0), (100, 2.0, 2.0)],
 }
-"""The ball rolls at the cube; the cylinder comes into view at frame 95."""
 TRUTH = SceneEvents(
     9, 128, THINGS, [InOut(95, 2, "in")], [CompactCollision((0, 1), 105), CompactCollision((1, 2), 120)]
 )

@@ -16,6 +16,7 @@ from substrate.generators.babi import TASKS, tell_task
 
 SEED, QUESTIONS = 4711, 25
 
+# Kitchen, bedroom and garden keep their names: common knowledge says who goes there.
 NEW_WORDS = {
     "Mary": "Zoe", "Sandra": "Ines", "Julie": "Noor", "Lily": "Thea", "Emily": "Uma", "Gertrude": "Ada",
     "Jessica": "Vera", "Winona": "Wanda", "John": "Hugo", "Daniel": "Omar", "Bill": "Kofi", "Fred": "Nils",
@@ -26,7 +27,6 @@ NEW_WORDS = {
     "suitcase": "trunk", "container": "urn", "chest": "hamper", "square": "hexagon", "sphere": "cone",
     "triangle": "crescent", "rectangle": "arrow",
 }  # fmt: skip
-"""Kitchen, bedroom and garden keep their names: common knowledge says who goes there."""
 
 
 def with_text(line: Line, text: str, answer: str | None = None) -> Line:
