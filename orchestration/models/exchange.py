@@ -69,6 +69,10 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
     reply: Reply
     seconds: float = 0.0
 
+    def untimed(self) -> Exchange:
+        """The exchange as a transcript has it; only the very default is left out, not another ``0.0``."""
+        return Exchange(self.address, self.digest, self.request, self.reply)
+
 
 def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
     """Make the record of a canonical request and its reply."""

@@ -81,7 +81,7 @@ def read_transcript(path: Path) -> Records:
 
 def write_transcript(path: Path, records: Records) -> None:
     """Write all records, sorted by address, so that their order of arrival does not matter."""
-    lines = b"".join(_line(msgspec.structs.replace(records[name], seconds=0.0)) for name in sorted(records))
+    lines = b"".join(_line(records[name].untimed()) for name in sorted(records))
     with replacing(path) as fresh:
         fresh.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
