@@ -14,6 +14,7 @@ above it:
 - ``_index.py``: questions about one thing in the past, without a full state
 
 A call such as ``observe`` passes ``memory.py``, ``_writing.py`` and ``_format.py``, and then the log.
+`docs/design/memory.md` follows three calls to their deltas.
 """
 
 from substrate.memory.memory import Memory
