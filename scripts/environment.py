@@ -8,6 +8,12 @@ pip installs uv from the lock, and uv installs the rest; both check every packag
 uv does not read pip's configuration, so this script passes on the indexes, links, hosts and certificates that
 pip is configured for, unless UV_… variables set them. If uv fails, pip installs the lock. A user's other
 settings of pip and uv, such as the folder that they install into, are for other environments and are ignored.
+
+Begin with :func:`install`. A setting of uv comes from the first of these places that has it:
+
+1. the environment of this process, without what is for other environments (:func:`for_this_environment`);
+2. uv's own files, if they must be replaced because they also have such settings (:func:`uv_configuration`);
+3. pip's configuration (:func:`pip_configuration`, in uv's words: :func:`like_pip`).
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ PIP_SOURCES = (
     *("index-url", "extra-index-url", "no-index", "find-links", "trusted-host", "keyring-provider"),
     *("proxy", "cert", "client-cert", "timeout", "default-timeout", "retries", "cache-dir", "no-cache-dir"),
 )
-"""The options of pip that say from where packages come."""
+"""The options of pip that say from where packages come; its other options are ignored."""
 UV_SOURCES = (
     "UV_DEFAULT_INDEX",
     "UV_INDEX",  # and a user and password for each index
@@ -175,9 +181,9 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
         configured = pip_configuration()
         ours = for_this_environment(configured, os.environ)
         of_uv = uv_configuration(os.environ) | ours
-        settings = of_uv | like_pip(configured, of_uv)
+        settings = of_uv | like_pip(configured, of_uv)  # which gives no variable that `of_uv` has
         if "UV_NO_CONFIG" in settings:
-            settings.pop("UV_CONFIG_FILE", None)
+            settings.pop("UV_CONFIG_FILE", None)  # its indexes and links are taken over by now
         try:
             uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
             _run(*pip, "--require-hashes", "--requirement", uv_alone, environment=ours)

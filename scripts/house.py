@@ -38,6 +38,7 @@ MOST = {"substrate": 20_000, "orchestration": 12_500, "research": 9_500, "tests"
 """The packages, each with its maximum number of code lines."""
 INTERVENTIONS = "substrate/branch/interventions.py"
 Change = Callable[[str], str]
+"""A change of a file's text; each of these should make few stages stale, or none."""
 
 
 def remark(text: str) -> str:

@@ -12,6 +12,7 @@ MOST_MEGABYTES=60
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
+# 1. Build, and look at the list of files in the wheel.
 .venv/bin/python -m hatchling build --directory "$WORK/dist" >/dev/null
 WHEEL=$(ls "$WORK"/dist/*.whl)
 (cd research && ../.venv/bin/python -m hatchling build --target wheel --directory "$WORK/beyond" >/dev/null)
@@ -63,6 +64,7 @@ thing() { printf '{"color": "red", "material": "metal", "shape": "%s", "id": %s}
 printf '{"scene_index": 1, "objects": [%s, %s], "trajectory": {"0": [[75, -1.14, 0], [80, -1, 0]], "1": [[75, 0, 0], [80, 0, 0]]}}\n' \
     "$(thing sphere 0)" "$(thing cube 1)" > "$WORK/tracks.jsonl"
 
+# 2. On each Python: install the wheel alone, look at its size, run its tests, then add the extra and the second wheel.
 tried=0
 for version in $PYTHONS; do
     if ! python=$(find_python "$version"); then
@@ -113,6 +115,7 @@ if [ "$tried" -eq 0 ]; then
     echo "none of Python $PYTHONS is on this machine" >&2
     exit 1
 fi
+# 3. Compile the engine, and compare the motion that it gives with that of the Python module.
 if command -v cc >/dev/null; then
     compiled=$WORK/venv-compiled
     "$UV" venv --quiet --python "$newest" "$compiled"

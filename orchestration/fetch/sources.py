@@ -12,9 +12,13 @@ from substrate.base.errors import ParameterError
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The members of an archive to use: members whose path ends as one pattern says and not as the other.
+    """The members of an archive to use.
 
-    ``into`` is a folder below that of the others; a single member may get another ``name``.
+    Attributes:
+        members: a pattern that the end of a member's path must match.
+        without: a pattern that it must not match, if there is one.
+        into: a folder below the one that is unpacked into.
+        name: the new name, if the pattern matches a single member.
     """
 
     members: str

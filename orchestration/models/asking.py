@@ -107,7 +107,7 @@ class Recorder:
                 self._new(second, request)
 
     def _answered(self, name: str) -> exchange.Exchange | None:
-        """Return the known reply, except a refusal for length, because the context may have grown."""
+        """Return the known exchange, except a refusal for length, because the context may have grown."""
         known = self._known.get(name)
         return self._journal.records.get(name) or (None if known and known.reply.error else known)
 

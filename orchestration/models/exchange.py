@@ -34,7 +34,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         content: the text.
         finish_reason: why it ended.
-        format: how the schema was asked for: ``json_schema``, ``text``, or ``json_object`` in older ones.
+        format: how the schema was asked for: ``json_schema`` or ``text``.
         by: the model that replied.
         prompt_tokens: tokens of the request.
         completion_tokens: tokens of the reply.
@@ -61,7 +61,10 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of a transcript; only a journal has ``seconds``, which the digest does not cover."""
+    """A line of a transcript, or of the journal in which the exchanges of an unfinished run grow.
+
+    Only a line of a journal has ``seconds``, the time of the request, which the digest does not cover.
+    """
 
     address: str
     digest: str
@@ -70,7 +73,8 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
     def untimed(self) -> Exchange:
-        """The exchange as a transcript has it; only the very default is left out, not another ``0.0``."""
+        """The exchange as a transcript has it."""
+        # msgspec leaves a field out of the line only if it has the default itself, not another ``0.0``.
         return Exchange(self.address, self.digest, self.request, self.reply)
 
 
@@ -85,7 +89,10 @@ Records = dict[str, Exchange]
 
 
 def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
-    """Everything that an answer depends on, as JSON; of a picture its name, type and hash."""
+    """Everything that a reply depends on, as JSON; of a picture its name, type and hash.
+
+    Its :func:`address` names the request in a transcript.
+    """
     messages = [
         {"role": message.role, "text": message.text, "images": [*map(_without_data, message.images)]}
         for message in request.messages
@@ -119,6 +126,6 @@ def asked_again(request: dict[str, Any]) -> dict[str, Any]:
     return {**request, "again": 1}
 
 
-def is_asked_twice(name: str) -> bool:
-    """Tell whether the request at an address is in the twentieth of requests that are asked twice."""
-    return int(name[-8:], 16) % 20 == 0
+def is_asked_twice(request_address: str) -> bool:
+    """Tell, by its address, whether a request is in the twentieth of requests that are asked twice."""
+    return int(request_address[-8:], 16) % 20 == 0

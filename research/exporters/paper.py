@@ -1,9 +1,11 @@
 """A paper's source as HTML in which each printed figure links to its meaning, with our figure beside it.
 
 pandoc reads the source as JSON, whose nodes have a kind ``t`` and a content ``c``; pandoc gives them no other
-type, so neither does this module. One walk numbers sections and tables, finds the figures of each paragraph,
-and puts a link in the place of each. A figure is matched by its place (abstract, section, table) and its
-value with the entries of a file of published figures. Figures that no entry knows are listed, too.
+type, so neither does this module. What ``c`` holds depends on the kind: of a header level, attributes and
+inlines; of a picture attributes, caption and target; of a formula its type and its TeX. One walk numbers
+sections and tables, finds the figures of each paragraph, and puts a link in the place of each. A figure is
+matched by its place (abstract, section, table) and its value with the entries of a file of published figures.
+Figures that no entry knows are listed, too.
 """
 
 from __future__ import annotations
@@ -119,11 +121,11 @@ class _Reader:
         """Walk blocks and all that they hold; a place is the abstract, a section or a table."""
         for node in nodes:
             kind = node.get("t") if isinstance(node, dict) else None
-            if kind == "Header" and node["c"][0] == 1:
+            if kind == "Header" and node["c"][0] == 1:  # the level
                 self.sections += 1
                 place = f"section {self.sections}"
             elif kind == "Header" and node["c"][0] > 2:
-                node["c"][1][1].append("unnumbered")
+                node["c"][1][1].append("unnumbered")  # the classes among the attributes
             elif kind == "Table":
                 self.tables += 1
                 self.blocks(node["c"], f"table {self.tables}")

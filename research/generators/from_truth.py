@@ -35,7 +35,11 @@ _BY_DEPTH = 100
 
 
 class Recorded(Film):
-    """A video with known objects and events and unknown speeds, so no question asks which objects move."""
+    """A video with known objects and events and unknown speeds.
+
+    Its two methods about a state of motion give ``None``, as :class:`Film` does if a speed is near the limit
+    of moving. The caller then asks no question about the state.
+    """
 
     def __init__(self, real: format.SceneEvents) -> None:
         looks = Counter(map(look_of, real.objects))
@@ -57,10 +61,10 @@ class Recorded(Film):
         self.end_is_clear = False  # without speeds, nobody knows which objects move in the last frames
 
     def in_state(self, state: str, frame: int) -> None:
-        """``None``: the speeds are not known."""
+        """``None``, since no speed is known."""
 
     def in_state_throughout(self, state: str) -> None:
-        """``None``: the speeds are not known."""
+        """``None``, since no speed is known."""
 
     @property
     def names(self) -> Names:

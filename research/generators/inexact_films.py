@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from substrate.domains.clevrer.format import Annotation, Collision, MotionState
 
-SPEED = 1.5
+SPEED_ERROR = 1.5
 """Error of a velocity (units/s) per unit of a place's error, as in released trackers."""
 
 
@@ -34,7 +34,7 @@ def noisy(film: Annotation, sigma: float, rng: Random) -> Annotation:
 
     def off(state: MotionState) -> MotionState:
         place = tuple(value + rng.gauss(0, sigma) for value in state.location)
-        velocity = tuple(value + rng.gauss(0, SPEED * sigma) for value in state.velocity)
+        velocity = tuple(value + rng.gauss(0, SPEED_ERROR * sigma) for value in state.velocity)
         return replace(state, location=place, velocity=velocity)
 
     frames = [replace(frame, objects=[off(s) for s in frame.objects]) for frame in film.motion_trajectory]

@@ -1,7 +1,8 @@
 """Change stories by rule and by chance: other wording, added asides, missing sentences.
 
-``retold.toml`` has the wordings and the asides. Questions and gold do not change. The gold is the whole
-story's: a missing sentence may make it wrong.
+``retold.toml`` has the wordings and the asides. Questions and answers do not change. An answer is that of the
+whole story, so a missing sentence may make it wrong. The supporting facts of a question are left out: they
+are numbers of lines, and the lines get new numbers.
 """
 
 from __future__ import annotations

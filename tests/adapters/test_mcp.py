@@ -26,9 +26,11 @@ anyio = pytest.importorskip("anyio")
 from mcp import Client, StdioServerParameters  # noqa: E402
 
 V = Namespace("https://example.org/v#")
+# The tools of a log that is only read, and those that a log has beside them if it may be written.
 READING = {"about", "recall", "who_knew", "told_by", "why", "impact", "history", "what_if", "sparql"}
 WRITING = {"remember", "know", "correct", "end", "forget"}
 CAFE = "<urn:village:cafe>"
+# A query that only a limit of time ends.
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 Session = Callable[[Any], Awaitable[None]]
 START = (sys.executable, "-W", "ignore", "-c", "from substrate.cli.launcher import main; main()", "mcp")
@@ -162,7 +164,7 @@ def test_a_forbidden_call_is_refused_with_a_reason(path: Path) -> None:
         assert "no tool 'remember'" in await refused(client, "remember", **fact("ann", "at", "home"))
         assert (await call(client, "about"))["deltas"] > 0, "it still serves"
 
-    run_session(session, path, "--limit", 2)
+    run_session(session, path, "--limit", 2)  # the most rows of a query's answer
 
 
 def test_a_client_that_may_write_remembers_for_good(path: Path) -> None:
@@ -309,6 +311,7 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
 
 
 NO_IDS = ("1.5", "null", "true", "[]", "{}")
+# Lines, each with the code of its error and the id in the reply: ``None`` if the line has no usable id.
 MALFORMED = [
     ("{", -32700, None),
     ("\ufffd", -32700, None),
@@ -346,6 +349,7 @@ def test_each_call_of_a_client_that_closes_its_end_is_answered(path: Path, endin
     calls = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
     sent: list[Any] = [("initialize", HANDSHAKE), *calls, ("ping", {})]
     lines = [{"jsonrpc": "2.0", "id": n, "method": name, "params": p} for n, (name, p) in enumerate(sent)]
+    # The call with the id 1, the endless query, is cancelled.
     lines.insert(4, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
     text = "\n".join(map(json.dumps, lines)) + ending
     command = [*START, str(path), "--write", "--timeout", "2"]

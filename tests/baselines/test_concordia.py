@@ -34,6 +34,8 @@ class Obedient:
 
 
 def test_only_the_place_at_the_end_counts_as_in_the_paper() -> None:
+    # The question is "Is Klaus Mueller at Hobbs Cafe?". In arm b Isabella also plans to be in the park at
+    # tick 1.
     given = spec(query="visited_location", intervention="assert")
     simulation = simulate(Sampler(Obedient()), given, "b")
     assert [tick["isabella"].place for tick in simulation] == ["cafe", "park", "park", "park"]
@@ -52,7 +54,7 @@ def test_only_the_place_at_the_end_counts_as_in_the_paper() -> None:
         "cafe",
         "park",
     ]
-    assert concordia(Restless(), given, "a") == "no"
+    assert concordia(Restless(), given, "a") == "no", "Klaus was at the cafe, but is not there at the end"
 
 
 def test_each_tick_asks_each_persona_for_a_place_and_each_pair_whether_to_talk() -> None:

@@ -19,10 +19,10 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
 
+# A single size shows that a bench runs; from two sizes, each bench computes an exponent in the same way.
 SIZES = {"fork": ("40", "80"), "world": ("1",)}
 SIZES |= dict.fromkeys(("clevrer-descriptive", "gqa", "twin"), ("2",))
 SIZES |= dict.fromkeys(("clevrer", "program", "simulated", "perceived"), ("1",))
-"""A single size shows that a bench runs; from two sizes, each bench computes an exponent in the same way."""
 
 
 @pytest.mark.parametrize("name", [name for name, bench in BENCHES.items() if not bench.takes_minutes])
@@ -41,7 +41,7 @@ def test_a_bench_runs_beside_its_peer(name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_executor_beside_which_clevrer_is_measured_gives_the_same_answers() -> None:
-    for case in made(2):
+    for case in made(2):  # the cases of two generated scenes
         world, executor = (
             World(Scene(film_log(decode_film(case.source))), Parameters()),
             Executor(case.source[1]),
@@ -68,4 +68,5 @@ def test_branches_are_measured_one_by_one() -> None:
         (1, 100, "ASK"),
     ]
     assert all(0 < row.median <= row.p99 for row in measured)
+    # A few branches keep too little memory to measure it; 120 are asked three questions.
     assert [row.branches for row in measured if row.kib is not None] == [120] * 3

@@ -262,6 +262,7 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
         attempts = json.loads(stranger.locator("#said").inner_text())
         stranger.close()
     failed = "TypeError: Failed to fetch"
+    # Each attempt of `attack.html`, with what its script could read: nothing, or that the request failed.
     unread = {"trick": "no words", "plain": "no words"}
     assert attempts == unread | {"json": failed, "get": failed, "socket": "closed 1006"}
     assert any("frame-ancestors 'none'" in line for line in complaints), complaints

@@ -22,6 +22,10 @@ LINES = [(tick, f'A <urn:s> <urn:p> "{tick}{"x" * (700 if tick % 3 else 5)}" .')
 PREFIXES = [log_of(LINES[:end]).digest for end in range(len(LINES) + 1)]
 
 
+# Each workload sets ``record.allowed`` before its next step. The recorder keeps the value with each call to
+# the system: the digests that a log may have if the power is lost at this call.
+
+
 def appended(path: Path, record: Recorder) -> None:
     """Appends of one tick, then of several at once, in two openings."""
     for pieces in ([(0, 1), (1, 2), (2, 5)], [(5, 6), (6, 9)]):
@@ -59,6 +63,7 @@ def cut_off(path: Path, record: Recorder) -> None:
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 30)
     record.durable_now()
+    # A saved gzip log is one member, and its cut end loses all; a plain log loses its last tick.
     record.allowed = frozenset(PREFIXES[0:1] if path.suffix == ".gz" else PREFIXES[3:4])
     EventLog.open(path).close()
 

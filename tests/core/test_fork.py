@@ -32,7 +32,7 @@ from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
 from substrate.branch import arms, twin
 
-shapes = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
+needs_pyshacl = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
 ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
 SECRET = Triple(BO, LOCATION, PARK)
 COUNT = NamedNode("urn:count")
@@ -145,7 +145,7 @@ def test_a_fork_by_rules_at_tick_0_keeps_the_world(name: str) -> None:
     tbox, log = unfolded(name, until=8)
     for whole in (log, EventLog.from_patch(log.to_patch())):
         assert fork(whole, 0, emitter=RuleEmitter(tbox)).digest == log.digest
-    without_opening = EventLog(log)
+    without_opening = EventLog(log)  # the same deltas, but none of them counts as the TBox's own
     assert set(fork(without_opening, 0, emitter=RuleEmitter(tbox)).state()) == set(log.state())
 
 
@@ -185,7 +185,7 @@ def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
     assert len(fork(log, 2, emitter=RuleEmitter(tbox), check=False).state(4)) == 4
 
 
-@pytest.mark.parametrize("installed", [pytest.param(True, marks=shapes), False])
+@pytest.mark.parametrize("installed", [pytest.param(True, marks=needs_pyshacl), False])
 def test_pyshacl_checks_what_the_fast_check_cannot(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     fast = ":Fast sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] ."
     slow = ":Slow sh:targetSubjectsOf :in ; sh:property [ sh:path :in ; sh:maxCount 1 ] ."

@@ -87,6 +87,7 @@ def test_deleted_and_swapped_transactions_are_found(tmp_path: Path) -> None:
     path = tmp_path / "log.rdfp"
     written(path)
     parts = re.split(r"(?<=TC \.\n)", path.read_text("utf-8"))[:-1]
+    # Written at the ticks 0, 3, 6 and 9: the fault is named with the tick of the first wrong transaction.
     for order, tick in [((0, 2, 3), 6), ((1, 0, 2, 3), 3), ((0, 1, 1, 2, 3), 3)]:
         path.write_text("".join(parts[i] for i in order), "utf-8")
         with pytest.raises(LogError, match=rf"tick {tick}\b"):

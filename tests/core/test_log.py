@@ -146,7 +146,7 @@ from pyoxigraph import NamedNode, Triple
 from substrate import Delta, EventLog, LogError, Op
 from substrate.base.delta import Spelled
 path, S = Path(sys.argv[1]), NamedNode("urn:s")
-line = path.read_text().split("\n")[4]
+line = path.read_text().split("\n")[4]  # the one delta, after the header
 term = S
 for _ in range(300):
     term = Triple(S, S, term)

@@ -21,6 +21,7 @@ NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)
 
 
 def places(memory: Memory, tick: int, about: int) -> set[str]:
+    """The places of all agents at tick ``about``, as far as the memory knew at ``tick``."""
     return {str(o) for _, p, o in memory.as_of(tick, about=about) if p == V.at}
 
 
@@ -62,6 +63,8 @@ def test_a_records_provenance_is_queried_in_sparql_and_is_part_of_the_digest(tmp
     assert (author, time.value) == (V.bo, "2026-02-14T12:00:00Z")
     effect, cause = memory.why(V.ann, V.mood, "fine")
     assert (cause.record, cause.author, cause.source, cause.time) == (first.node, V.bo, V.camera, NOON)
+    # A fact, and of its record the class, the triple and the beginning; then the cause of the effect, or the
+    # author, source and time of the cause.
     assert [memory.log[p].tick for p in (*effect.positions, *cause.positions)] == [1] * 5 + [0] * 7
     assert memory.why(V.ann, V.mood, "bad") == ()
 
@@ -123,6 +126,7 @@ def test_two_clocks_are_never_compared() -> None:
 
 
 def present(memory: Memory) -> set[tuple[object, object]]:
+    """The agents of the present, each with its place."""
     return {(s, o) for s, p, o in memory.as_of() if p == V.at}
 
 

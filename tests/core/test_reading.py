@@ -148,12 +148,13 @@ LONG = "1" * 5000
         SCENE.replace('"velocity": [0.0', '"velocity": [NaN', 1),
         SCENE.replace('"velocity": [0.0', f'"velocity": [{LONG}', 1),
         SCENE[:-3],
-        "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+        "\xed\xa0\x80",  # as bytes, half of a surrogate pair, which is no UTF-8
     ],
 )
 def test_a_malformed_or_huge_annotation_is_an_error_with_its_file(text: str) -> None:
     assert text != SCENE
     with pytest.raises(FormatError, match=r"^file\.json: "):
+        # Latin-1 makes a byte of each character, so a text here can hold any bytes.
         decode_annotation(("file.json", text.encode("latin-1")))
 
 

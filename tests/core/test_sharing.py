@@ -22,7 +22,8 @@ from logs import log_of
 
 from substrate import Assert, EventLog, LogError, fork
 
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
+# Here a forked process is meant, which shares the log's file; `substrate.fork` makes a branch of a log.
+needs_os_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 
 
 def statement(name: object) -> str:
@@ -49,7 +50,7 @@ def at_once(tasks: list[Callable[[], None]]) -> None:
         raise errors[0]
 
 
-def in_a_fork(work: Callable[[], str]) -> str:
+def in_a_forked_process(work: Callable[[], str]) -> str:
     """The outcome of some work in a forked process: its result, or its error as text."""
     read, write = os.pipe()
     pid = os.fork()
@@ -121,25 +122,25 @@ def test_readers_and_forks_beside_writers_see_whole_prefixes(writers: int, seed:
     assert len(log.head) == len(log.state())
 
 
-@forks
+@needs_os_fork
 def test_a_forked_process_reads_but_does_not_append(tmp_path: Path) -> None:
     path = tmp_path / "log.rdfp"
     with EventLog.open(path) as log:
         log.extend_lines([(0, statement("mine"))])
         before = path.read_bytes()
-        result = in_a_fork(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
+        result = in_a_forked_process(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
         assert result.startswith("LogError")
         assert "forked from the process that opened the log" in result
         assert path.read_bytes() == before
         fact = log[0].triple
-        assert in_a_fork(lambda: f"{len(log.state())} {log.digest}") == f"1 {log.digest}"
+        assert in_a_forked_process(lambda: f"{len(log.state())} {log.digest}") == f"1 {log.digest}"
         other = (fact[0], fact[1], fact[0])
-        assert in_a_fork(lambda: str(len(fork(log, 1, Assert(other))))) == "2"
+        assert in_a_forked_process(lambda: str(len(fork(log, 1, Assert(other))))) == "2"
         log.extend_lines([(1, statement("mine again"))])
     assert EventLog.read(path).digest == log.digest
 
 
-@forks
+@needs_os_fork
 def test_a_forked_process_does_not_hold_the_log_when_its_opener_has_closed_it(tmp_path: Path) -> None:
     log = EventLog.open(tmp_path / "log.rdfp")
     log.extend_lines([(0, statement("mine"))])
@@ -191,7 +192,7 @@ for line in sys.stdin:
         log.extend_lines([(len(log), f'A <urn:{sys.argv[2]}> <urn:at> <urn:{line.strip()}> .')])
         print("kept", flush=True)
     except LogError as error:
-        print(error.what, len(log), flush=True)
+        print(f"{error.what}; {len(log)} deltas", flush=True)
 """
 
 
@@ -218,10 +219,11 @@ def test_a_writer_on_another_machine_that_no_lock_reaches_is_refused(tmp_path: P
             process.stdin.flush()
         return process.stdout.readline().strip()
 
-    refused = "another writer, which the lock did not stop, changed the file 0"
+    refused = "another writer, which the lock did not stop, changed the file; 0 deltas"
     assert [tell(0, ""), tell(1, "")] == ["0", "0"]
     assert [tell(0, "a"), tell(1, "b"), tell(0, "c"), tell(0, "d")] == ["kept", refused, "kept", "kept"]
-    assert tell(1, "e") == "a failed append could not be undone 0"
+    # From then on the second log refuses every append, in the words of its other reason to do so.
+    assert tell(1, "e") == "a failed append could not be undone; 0 deltas"
     for process in machines:
         process.communicate()
     objects = [delta.triple[2] for delta in EventLog.read(path)]

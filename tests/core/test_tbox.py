@@ -20,10 +20,10 @@ def village(*lines: tuple[int, str]) -> EventLog:
     return log
 
 
-shapes = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
+needs_pyshacl = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
 
 
-@shapes
+@needs_pyshacl
 @pytest.mark.parametrize("name", ["village", "clinical"])
 def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
     box, log = unfolded(name, until=13)
@@ -31,7 +31,7 @@ def test_a_shipped_tbox_holds_at_every_tick_of_its_own_log(name: str) -> None:
         assert box.validate(log.state(tick), log) == []
 
 
-@shapes
+@needs_pyshacl
 def test_a_violation_names_focus_path_value_and_the_delta() -> None:
     log = village(
         (1, f"A <{E}klaus> <{V}knows> <{E}cafe> ."),
@@ -57,7 +57,7 @@ POINTS = [
 ]
 
 
-@shapes
+@needs_pyshacl
 @pytest.mark.parametrize(
     ("shape", "fault"),
     [
@@ -79,7 +79,7 @@ def test_a_shape_that_cannot_be_checked_is_named_with_its_fault(shape: str, faul
         TBox("faulty", FAULTY + shape).validate(log_of(POINTS).state())
 
 
-@shapes
+@needs_pyshacl
 def test_an_invalid_date_is_a_violation_and_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
     when = '"2013-04-25T118:09:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     log = log_of([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
@@ -88,14 +88,14 @@ def test_an_invalid_date_is_a_violation_and_no_traceback(capfd: pytest.CaptureFi
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
-@shapes
+@needs_pyshacl
 def test_a_count_violation_names_the_last_change_of_the_path() -> None:
     log = village((3, f"A <{E}klaus> <{V}at> <{E}cafe> ."), (5, f"A <{E}klaus> <{V}knows> <{E}party> ."))
     (violation,) = TBox.load("village").validate(log.state(), log)
     assert (violation.focus, violation.path, violation.tick) == (f"<{E}klaus>", f"<{V}at>", 3)
 
 
-@shapes
+@needs_pyshacl
 def test_a_missing_value_names_the_delta_of_the_focus_node() -> None:
     log = village((6, f"A <{E}plan99> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{V}Plan> ."))
     violations = TBox.load("village").validate(log.state(), log)
@@ -103,7 +103,7 @@ def test_a_missing_value_names_the_delta_of_the_focus_node() -> None:
     assert {v.message for v in violations} == {"has not one tick", "has not one goal"}
 
 
-@shapes
+@needs_pyshacl
 def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
     log = village(
         (1, f"A <{E}klaus> <{V}says> <<( <{E}ann> <{V}at> <{E}cafe> )>> ."),

@@ -27,7 +27,10 @@ def contents(root: Path) -> dict[str, bytes]:
 
 
 def apply(change: str, text: str) -> str:
-    """A text with the lines of a change that begin with ``+``, each after the line above it."""
+    """A text with the lines of a change that begin with ``+``, each after the last line without one.
+
+    Two such lines in a row would change places; the page has none.
+    """
     before = ""
     for line in change.splitlines():
         if line.startswith("+"):
@@ -51,7 +54,7 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(
             shutil.copy(ROOT / name, root / name)
     commands, named, row = list[str](), set[str](), ""
     for block in PAGE.blocks:
-        if block.kind == "sh":
+        if block.kind == "sh":  # the page has one such block
             commands, row = block.text.splitlines(), block.expected or ""
             continue
         path, _, text = block.text.partition("\n")

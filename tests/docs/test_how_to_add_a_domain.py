@@ -154,7 +154,7 @@ class TestEveryDomain:
         assert len({tick for _, tick, _ in events.values()}) > 1
         for kind in {kind for kind, _, _ in events.values()}:
             for who in {who for _, _, who in events.values()}:
-                ticks = sorted(tick for of, tick, by in events.values() if (of, by) == (kind, who))
+                ticks = sorted(at for class_, at, by in events.values() if (class_, by) == (kind, who))
                 about = {"kind": kind, "participants": who}
                 happened, when = (ask(box, log, template, **about) for template in ("happened", "when"))
                 assert happened.answer == ("yes" if ticks else "no")
@@ -190,6 +190,8 @@ class TestEveryDomain:
         for tick in range(1, log.last_tick + 1):
             for predicate in predicates:
                 for agent, _, fact in oracle.states[tick - 1].match(None, predicate, None):
+                    # The expected words: events that happen instead of lost ones, then who knows less or
+                    # more. The fact itself comes first, and goes without its name.
                     change = RetractAwareness(agent, fact, predicate)  # pyright: ignore
                     branch = fork(log, tick, change, RuleEmitter(box))
                     here, there = (Oracle(box, arm) for arm in (log, branch))
@@ -198,9 +200,9 @@ class TestEveryDomain:
                     parts = [f"{gained or 'nothing'} instead of {lost}" if lost else gained]
                     ever = [arm.ever_aware(tick) for arm in (here, there)]
                     for how, known in (("unknown to", ever[0] - ever[1]), ("known to", ever[1] - ever[0])):
-                        for what in sorted({o for _, o in known}, key=lambda o: (o != fact, str(o))):
-                            who = oracle.names(s for s, o in known - {(agent, fact)} if o == what)
-                            label = "" if what == fact else f": {box.label(what)}"
+                        for known_fact in sorted({o for _, o in known}, key=lambda o: (o != fact, str(o))):
+                            who = oracle.names(s for s, o in known - {(agent, fact)} if o == known_fact)
+                            label = "" if known_fact == fact else f": {box.label(known_fact)}"
                             parts.append(f"{how} {who}{label}" if who else "")
                     expected = "; ".join(filter(None, parts)) or "nothing else"
                     reply = ask(box, log, "without_knowing", agent=agent, fact=fact, tick=tick)

@@ -17,6 +17,8 @@ from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Pa
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import QUERIES, Scene
 
+# Programs that choose the objects 0, 1, 2 and 3 of `clevrer_scenes.LOOKS`; the blue one is a sphere, the
+# green one a cylinder.
 RED_CUBE = "objects cube filter_shape unique"
 BLUE = "objects blue filter_color unique"
 GREEN = "objects green filter_color unique"

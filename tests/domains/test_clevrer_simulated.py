@@ -47,6 +47,8 @@ from substrate.domains.comphy.parameters import Parameters as ComphyParameters
 # From a frame on, an object moves on a straight line: frame, x, y (units), vx, vy (units/s).
 Leg = tuple[int, float, float, float, float]
 SIMULATED = Parameters(counterfactual=Counterfactual("simulated"), predictive=Predictive("S"))
+# The numbers of the four objects that `clevrer_scenes.LOOKS` describes: a red cube, a blue ball, a green can
+# (a cylinder) and a second ball, which is red.
 CUBE, BALL, CAN, SPHERE = range(4)
 AWAY = {
     CUBE: [(0, -9.0, 9.0, 0.0, 0.0)],
@@ -61,7 +63,8 @@ STOPPED: dict[int, list[Leg]] = {
     BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
     CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
 }
-_BLUE, _CUBE, _CAN = "blue filter_color", "cube filter_shape", "cylinder filter_shape"
+# The words of a program that choose one of them; only the ball is blue.
+_BALL, _CUBE, _CAN = "blue filter_color", "cube filter_shape", "cylinder filter_shape"
 
 
 def film(
@@ -324,7 +327,7 @@ WITHOUT = Question(
     "?",
     "counterfactual",
     [*f"objects {_CUBE} unique counterfact_events belong_to".split()],
-    choices=[Choice(0, "?", collide(_BLUE, _CAN).split(), "correct")],
+    choices=[Choice(0, "?", collide(_BALL, _CAN).split(), "correct")],
 )
 
 
@@ -335,6 +338,7 @@ def test_tracked_positions_are_simulated_unless_a_method_is_named(watched: Scene
         (row,) = answer_scene(tracked_log(events), 7, [WITHOUT], Parameters(**given), "x")
         return row.predicted, row.note or ""
 
+    # "correct" says that the only choice is answered with yes, "wrong" with no.
     assert outcome_of(watched) == ("correct", "")
     assert outcome_of(watched, counterfactual=Counterfactual("partner")) == ("wrong", "")
     points = {number: points for number, points in (watched.trajectory or {}).items() if number != CAN}
@@ -407,8 +411,8 @@ QUESTION = Question(
     question_type="counterfactual",
     program=["all_events", "objects", "cube", "filter_shape", "unique", "get_counterfact", "belong_to"],
     choices=[
-        Choice(0, "The blue sphere and the cylinder collide", collide(_BLUE, _CAN).split()),
-        Choice(1, "The cube and the blue sphere collide", collide(_CUBE, _BLUE).split()),
+        Choice(0, "The blue sphere and the cylinder collide", collide(_BALL, _CAN).split()),
+        Choice(1, "The cube and the blue sphere collide", collide(_CUBE, _BALL).split()),
     ],
 )
 
@@ -463,7 +467,7 @@ def test_a_removed_collision_changes_every_later_one_of_its_chain() -> None:
     start = {n: Body(n, "sphere", x, 0.0, vx) for n, x, vx in ((0, -1.0, 2.0), (1, 0.0, 0.0), (2, 1.0, 0.0))}
     seen = [(11, 0, 1), (25, 1, 2), (90, 2, 3)]
     late = {3: Body(3, "cube", 5.0, 0.0)}
-    outcome = course({0: start, 60: late}, seen, 0, 127, [], without=[0])
+    outcome = course({0: start, 60: late}, seen, start=0, end=127, departing=[], without=[0])
     assert outcome.contacts == outcome.standing == []
     assert outcome.departed == {0: 0, 1: 11, 2: 25, 3: 90}
     assert outcome.states[127][0] == start[1]

@@ -36,6 +36,8 @@ from substrate.domains.comphy.scene import TargetScene
 from substrate.generators.comphy import target_files
 from substrate.log.event_log import EventLog
 
+# Programs that choose the objects 0, 1, 2 and 3 of `clevrer_scenes.LOOKS`: a red cube of metal, a blue rubber
+# sphere, a green metal cylinder and a red rubber sphere.
 RED_CUBE, BLUE, GREEN, RED_SPHERE = (
     "objects cube filter_shape unique",
     "objects blue filter_color unique",
@@ -319,7 +321,9 @@ def test_an_event_that_a_change_cannot_reach_stays_as_observed(emitter: Any) -> 
 
 
 def test_duality_prevents_an_event_that_rests_on_an_earlier_collision_of_the_changed(known: World) -> None:
-    # 0 meets 3, then 2: with a heavier 3 the first still happens; the second is prevented.
+    # 0 (the red cube) meets 3 (the red sphere), then 2 (green): with a heavier 3 the first still happens; the
+    # second is prevented. So it is with a lighter 3, although 3 is light already: duality asks only whether
+    # the event depends on the changed object, not what changes.
     for pair, answer in ((collide(RED_CUBE, RED_SPHERE), "yes"), (collide(RED_CUBE, GREEN), "no")):
         assert says(changed(pair, RED_SPHERE, "heavier"), known.scene, infer_properties=True) == answer
     lighter = f"{RED_SPHERE} counterfact_lighter counterfact_events belong_to negate"

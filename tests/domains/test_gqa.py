@@ -34,7 +34,12 @@ from substrate.rules.tbox import TBox
 
 
 def program(*steps: str) -> list[Operation]:
-    """Steps written ``operation;argument;dependencies``, the dependencies separated by blanks."""
+    """Steps written ``operation;argument;dependencies``, the dependencies separated by blanks.
+
+    In an argument, the brackets have the ids of the objects that the question means, which only
+    ``resolve="id"`` reads; ``-`` stands for none. Before them, ``s`` or ``o`` says whether the object that is
+    searched for is the subject or the object of the relation.
+    """
     parts = [step.split(";") for step in steps]
     return [
         Operation(operation, argument, [int(d) for d in depends.split()] if depends else [])
@@ -45,7 +50,7 @@ def program(*steps: str) -> list[Operation]:
 def thing(
     name: str, x: int = 0, y: int = 0, w: int = 10, h: int = 10, attributes: str = "", **relations: str
 ) -> SceneObject:
-    """An object; ``sitting_on="3"`` relates it to object 3."""
+    """An object with its attributes, separated by commas; ``sitting_on="3"`` relates it to object 3."""
     edges = [
         Relation(relation.replace("_", " "), target)
         for relation, targets in relations.items()

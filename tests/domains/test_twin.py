@@ -67,6 +67,7 @@ RULES = village_tbox().turtle
 
 
 def without(rule: str) -> str:
+    """The rules of the village with one of them switched off."""
     return RULES.replace(f'rdfs:label "{rule}"', f'rdfs:label "{rule}" ; sh:deactivated true')
 
 

@@ -21,6 +21,8 @@ from logs import log_of, unfolded
 from substrate import EventLog
 from substrate.base.files import clear_leftovers, sha256
 
+# The beginning of programs that a signal reaches while they replace a folder. Their own handler of SIGTERM
+# does nothing; `ends_when_told` must hear the signal all the same.
 DEAF = """
 import shutil, signal, sys, time
 from contextlib import suppress
@@ -104,7 +106,7 @@ import resource, sys
 import orchestration.cli.data, orchestration.registry
 from orchestration.cli.main import app
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, 2 * (size + (40 << 20),))
+resource.setrlimit(resource.RLIMIT_AS, (size + (40 << 20),) * 2)  # the soft and the hard limit
 app()
 """
 
@@ -135,7 +137,7 @@ def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> 
         assert [path.name for path in out.iterdir()] == ["mine.txt"]
     invoke("generate", "babi", "--questions", "2", "--out", str(out))
     assert (out / "mine.txt").read_text("utf-8") == "mine"
-    assert len(list(out.iterdir())) == 21
+    assert len(list(out.iterdir())) == 21, "a file for each of the 20 tasks, and mine.txt"
     tasks = sha256(out)
     for seed, code in ((20, 0), (21, 1)):
         result = invoke(

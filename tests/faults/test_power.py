@@ -93,6 +93,7 @@ def folder_outcome(root: Path) -> Hashable:
 
 
 def filled(root: Path, allow: Allow) -> None:
+    # The second time the folder has the same bytes already: `filling` refuses others.
     before = (0, 0)
     for number in (1, 1):
         allow(*((first, second) for first in (before[0], number) for second in (before[1], number)))

@@ -57,7 +57,7 @@ def batch(name: str, seed: int) -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")
     door, source = DOORS[name], random.Random(f"{name} {seed}")
-    seeds, path = door.seeds(), Path(sys.argv[-1]) / door.name
+    seeds, path = door.seeds(), Path(sys.argv[-1]) / door.file_name
 
     def timed(data: bytes) -> float:
         path.write_bytes(data)
@@ -80,10 +80,10 @@ def batch(name: str, seed: int) -> None:
             raise AssertionError(f"more than 5 s for {len(made[0])} bytes")
         # The least of three readings is the least disturbed one; an input that seems to grow is read again.
         times = [min(timed(data) for _ in range(3)) for data in made[:2]]
-        for again in (3, 8):
+        for readings in (3, 8):
             if times[1] < SLOW or exponent(*times[:2]) <= EXPONENT:
                 break
-            times = [min(timed(data) for _ in range(again)) for data in made]
+            times = [min(timed(data) for _ in range(readings)) for data in made]
         else:
             powers = [exponent(*pair) for pair in pairwise(times)]
             # An input too large for a cache takes longer at one length; real growth shows at each length.
@@ -96,7 +96,7 @@ def exponent(shorter: float, longer: float) -> float:
 
 
 def fault_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """What a process wrote as it broke, and its exit code; empty if it did not break.
+    """The text that a process wrote as it broke, and its exit code; empty if it did not break.
 
     A hang and a lack of memory end it by a signal, without a word: the exit code is then below 0.
     """
@@ -119,7 +119,7 @@ def main() -> int:
         name, seed = names[round_ % len(names)], given.seed + round_ // len(names)
         round_ += 1
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-            now = Path(folder) / DOORS[name].name
+            now = Path(folder) / DOORS[name].file_name
             code = f"import run; run.batch({name!r}, {seed})"
             command = [sys.executable, "-c", code, folder]
             try:

@@ -22,7 +22,7 @@ from substrate.base.errors import SubstrateError
 
 
 def enter(name: str, data: bytes, folder: Path) -> None:
-    path = folder / DOORS[name].name
+    path = folder / DOORS[name].file_name
     path.write_bytes(data)
     with suppress(SubstrateError):
         DOORS[name].read(path)
@@ -31,7 +31,7 @@ def enter(name: str, data: bytes, folder: Path) -> None:
 @pytest.mark.parametrize("name", DOORS)
 def test_valid_inputs_are_read(name: str, tmp_path: Path) -> None:
     for data in map(DOORS[name].wrap, DOORS[name].seeds()):
-        path = tmp_path / DOORS[name].name
+        path = tmp_path / DOORS[name].file_name
         path.write_bytes(data)
         try:
             DOORS[name].read(path)

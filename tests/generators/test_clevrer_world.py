@@ -129,6 +129,7 @@ def test_counterfactual_truth_agrees_with_a_rerun(scenes: list[WorldScene]) -> N
         for removed, collisions in scene.truth.counterfactual_collisions.items():
             rerun = simulate([body for body in bodies_of(scene) if body.object_id != removed])
             assert pairs(list(rerun.contacts)) == pairs(collisions)
+            # Without an object that touches nothing, the truth is the film; a rerun may differ by rounding.
             assert list(rerun.contacts) == collisions or removed not in touched
 
 

@@ -100,6 +100,8 @@ def test_a_fork_without_rules_agrees_with_an_oracle_of_sets(
     log.opening = min(opening, log.position(log[0].tick)) if len(log) else 0
     if at > log.last_tick + 1:
         return
+    # The branch has the steps before its tick, and also those that open the log, unless it begins before
+    # them.
     first = log.opening if len(log) and at >= log[0].tick else 0
     start = max(first, sum(tick < at for tick, _, _ in steps))
     facts: Facts = set()
@@ -112,6 +114,8 @@ def test_a_fork_without_rules_agrees_with_an_oracle_of_sets(
         assert after is None
         return
     assert after is not None
+    # The place of each person that was put somewhere. Later steps that would move the person away are
+    # withheld.
     where: dict[str, str] = {}
     for name, terms in done:
         if name == "override_location":
@@ -146,6 +150,7 @@ def test_a_fork_by_rules_agrees_with_an_oracle_of_sets(
         return
 
     def settled(facts: Facts, tick: int) -> Facts:
+        """The oracle of the rules `hear` and `tell`."""
         facts = facts | {(who, KNOWS, what) for when, who, what in hears if when <= tick}
         while True:
             place = {who: where for who, verb, where in facts if verb == AT}
@@ -165,6 +170,7 @@ def test_a_fork_by_rules_agrees_with_an_oracle_of_sets(
         before = settled(before, at - 1)
     after = applied(before, done)
     new = {_fact(change) for change in done} & (after or set())
+    # What the shapes demand: new facts name things of the town, and nobody is at two places.
     allowed = (
         after is not None
         and not any(fact[0] == "nobody" or fact[2] == "nowhere" for fact in new)

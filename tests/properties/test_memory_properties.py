@@ -92,6 +92,7 @@ def test_a_memory_agrees_with_its_model_in_sql(tmp_path: Path) -> None:
                     given = cause = None  # taken back, so that nothing can rest on it
                 made = memory.observe(*terms, author=author, cause=given, tick=tick)
                 records.append((fact, made))
+                # SQLite numbers the rows from 1.
                 model.observe(fact, author, None if cause is None else cause + 1, tick)
             elif not model.stands(fact):
                 assert terms not in log.state()

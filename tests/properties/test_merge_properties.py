@@ -23,9 +23,10 @@ functionals = st.sampled_from([(), (IN,), (IN, KNOWS)])
 
 @st.composite
 def grown(draw: Any, log: EventLog, most: int) -> EventLog:
+    """A log with up to ``most`` further deltas, at its last tick or later."""
     steps = draw(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(Op), few), max_size=most))
     ticks = accumulate((step for step, _, _ in steps), initial=log.last_tick)
-    next(ticks)
+    next(ticks)  # the log's own last tick, which `accumulate` gives first
     log.extend([Delta(tick, op, triple) for tick, (_, op, triple) in zip(ticks, steps, strict=True)])
     return log
 
@@ -45,10 +46,12 @@ def branches(draw: Any) -> tuple[EventLog, EventLog]:
 
 
 def key(delta: Delta, functional: tuple[ox.NamedNode, ...]) -> tuple[Any, ...]:
+    """The thing that a delta changes: a triple, or a subject's one object if its property is functional."""
     return delta.triple[:2] if delta.triple[1] in functional else delta.triple
 
 
 def plain_base(a: EventLog, b: EventLog) -> int:
+    """The number of deltas with which both logs begin, counted one by one."""
     base = 0
     while base < min(len(a), len(b)) and a[base] == b[base]:
         base += 1

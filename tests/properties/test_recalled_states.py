@@ -91,6 +91,7 @@ def test_an_index_has_the_triples_of_the_whole_state(
     about, then = memory.as_of(tick, about=moment), memory.as_of(tick)
     assert memory.as_of(tick, about=moment).texts() == holding(memory.log.state(tick), moment)
     for state, whole in ((about, set(about.texts())), (then, set(memory.as_of(tick).texts()))):
+        # The same state again: it has listed nothing yet, so it looks for the triples of one thing.
         fresh = memory.as_of(tick, about=moment) if state is about else memory.as_of(tick)
         for thing in [V[f"t{n}"] for n in range(THINGS)] + [V.o0, V.o1]:
             texts = {text_of(part) for part in fresh.match(thing)}

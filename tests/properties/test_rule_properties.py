@@ -36,6 +36,7 @@ tests = st.sampled_from(
         'FILTER(STRSTARTS(STR(?a), "urn:t:x"))',
     ]
 )
+# Syntax beyond patterns, filters and FILTER NOT EXISTS.
 beyond = st.sampled_from(
     [
         "OPTIONAL { ?a :q ?c }",

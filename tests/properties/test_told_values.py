@@ -1,4 +1,4 @@
-"""What a model tells a memory comes back as it was told, and names exactly the fact that was meant."""
+"""A value that a model tells a memory comes back as it was told, and names exactly the meant fact."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(PARTS)).map("".join),
     st.builds(lambda letter, end: letter * 900 + end, st.sampled_from("ab<é\n😀"), st.text(max_size=3)),
 )
+# The characters of a text and of a name that a reply gives; of a longer one it gives the beginning and a
+# handle.
+SHOWN, SHOWN_NAME = 800, 200
 NAMES = ["-5", "5", "A-", "A", "C++", "C--", "<b>", "a:b", "b", "<urn:x:b>", "_:b", "ann lee", "annLee"]
 NAMES += ["_::"]
 TERMS = [{"thing": "gold"}, {"thing": "<urn:a>"}, {"text": "<urn:a>"}, {"term": '"7"^^<urn:kind>'}]
@@ -68,7 +71,7 @@ def test_each_value_comes_back_and_names_its_fact(
     for value in values:
         if isinstance(value, str):
             term = NamedNode(value[1:-1]) if value in IRIS else Literal(value)
-            assert forms[str(term)] == value or len(value) > 800
+            assert forms[str(term)] == value or len(value) > SHOWN
     assert len(set(key(forms.values()))) == len(forms), "different values look different"
     assert key(recalled(desk)) == key(forms.values())
     desk.close()
@@ -104,11 +107,11 @@ def test_each_name_author_and_source_comes_back(
         (mine,) = desk.call("recall", {"subject": name, "object": number})["facts"]
         same = [other for other in names if plain(other) == plain(name)]
         assert total == len(same), "different names name different things"
-        assert plain(mine["subject"]) == plain(name) or name in ("<urn:x:b>", "_:b") or len(name) > 200
+        assert plain(mine["subject"]) == plain(name) or name in ("<urn:x:b>", "_:b") or len(name) > SHOWN_NAME
         by = mine.pop("by")
         (ground,) = desk.call("why", mine)["grounds"]
         assert by == [ground["author"]]
-        assert ground["source"] == name or len(name) > 800
+        assert ground["source"] == name or len(name) > SHOWN
         assert [ground["says"]["object"] for ground in desk.call("why", mine)["grounds"]] == [number]
         desk.call("forget", {**mine, "author": by[0], "source": ground["source"]})
         assert desk.call("recall", {"subject": mine["subject"]})["total"] == total - 1

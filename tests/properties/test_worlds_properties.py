@@ -118,7 +118,7 @@ def test_open_results_keep_the_state_that_they_were_asked_of(village: EventLog) 
     assert {len(rows) for rows in begun} == {100}
     for number, (rows, result) in enumerate(zip(begun, results, strict=True)):
         every = [str(row) for row in (*rows, *result)]
-        assert len(set(every)) == len(every) == 3001
+        assert len(set(every)) == len(every) == 3001, "the village's triples, and the one of the branch"
         assert sum("urn:new" in row for row in every) == 1
         assert any(f"=urn:o{number}>" in row and "urn:new" in row for row in every)
 

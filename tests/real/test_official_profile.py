@@ -71,7 +71,7 @@ def test_official_files_are_computed_pinned_and_held(
     for path, data in originals.items():
         path.write_bytes(data)
     output = output_of("reproduce", *real, code=1)
-    assert f"{GRAPHS}: has SHA-256 44136fa355b3" in output
+    assert f"{GRAPHS}: has SHA-256 44136fa355b3" in output, "the hash of {}"
 
 
 def test_without_the_files_the_pinned_numbers_are_shown(

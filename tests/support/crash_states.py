@@ -62,6 +62,8 @@ _Entry = tuple[int, str]
 
 
 class _Change(NamedTuple):
+    """Names that one call to the system took away and names that it gave, with the inode of each."""
+
     gone: dict[_Entry, int]
     new: dict[_Entry, int]
 
@@ -70,6 +72,17 @@ class _Change(NamedTuple):
 
 
 class _Moment(NamedTuple):
+    """The folder between two calls to the system.
+
+    Attributes:
+        durable: by inode, the bytes of a file that are synced.
+        now: by inode, the bytes that a reader would get.
+        kept: the names that are synced, with their inodes.
+        pending: the changes of names that are not synced, in order.
+        folders: the inodes of folders.
+        allowed: see :class:`State`.
+    """
+
     durable: dict[int, bytes]
     now: dict[int, bytes]
     kept: dict[_Entry, int]
@@ -79,7 +92,11 @@ class _Moment(NamedTuple):
 
 
 class Recorder:
-    """The moments between the calls that change a folder while a workload runs in it."""
+    """The moments between the calls that change a folder while a workload runs in it.
+
+    Attributes:
+        allowed: the outcomes that a power loss may leave from now on; the workload sets it before each step.
+    """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.moments = folder, list[_Moment]()
@@ -212,6 +229,7 @@ def _some(kinds: list[list[T]], most: int, draw: random.Random) -> Iterator[tupl
 
 
 def _bytes(durable: bytes, now: bytes | None, cuts: int, draw: random.Random) -> list[tuple[bytes, bool]]:
+    """The contents that a file may have: each with whether it has zeros that nobody wrote."""
     if now is None or now == durable:
         return [(durable, False)]
     contents = {durable: False}

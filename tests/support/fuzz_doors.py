@@ -69,8 +69,8 @@ class Door(NamedTuple):
 
     read: Callable[[Path], object]
     seeds: Callable[[], list[bytes]]
-    name: str = "input"
-    """The name of the file."""
+    file_name: str = "input"
+    """The name of the file that it reads: a reader may look at the suffix."""
     wrap: Callable[[bytes], bytes] = bytes
     """Adds the digests, checksums and seals that fit changed bytes, as an attacker would."""
 

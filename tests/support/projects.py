@@ -44,8 +44,9 @@ def write_project(root: Path, scenes: int) -> None:
             "comphy": {"source": "generated", "targets": 2},
         }
     parameters["profiles"]["beyond"]["perceived"] = {"source": "generated", "scenes": 2}
-    once = ("comphy_inferred", "gqa", "babi", "reliability", "perceived")
-    parameters["robustness"] = {"clevrer": 2, **dict.fromkeys(once, 1)}
+    # The number of cases that the studies of robustness ask of each benchmark.
+    one_case = ("comphy_inferred", "gqa", "babi", "reliability", "perceived")
+    parameters["robustness"] = {"clevrer": 2, **dict.fromkeys(one_case, 1)}
     parameters["robustness"] |= {"evidence": 2, "questions": 2}
     # Each partition is a task, and a task of so few cases costs more than its work.
     parameters["spark"]["partitions"] = 2

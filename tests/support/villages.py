@@ -56,7 +56,11 @@ def spec(
 
 
 def write_specs(path: Path, count: int = 4) -> Path:
-    """A file of specifications with gold, of every query and intervention in turn."""
+    """A file of specifications, of every query and intervention in turn.
+
+    The gold of each is "yes" and "no", whatever is asked: it is for tests that do not compare answers with
+    it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     queries, interventions = list(QUERIES), list(INTERVENTIONS)
     lines = []

@@ -99,7 +99,7 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Data:
 
 
 def record(name: str, server: Endpoint, transcript: Path, given: Data) -> int:
-    """Record a baseline, and count its requests; the client waits after no fault."""
+    """Ask for a baseline's replies, and keep them in a transcript; return the number of requests."""
     baseline = getattr(given.parameters, name)
     return asking.record(given.parts(name), baseline, given.parameters, server, transcript)
 
@@ -125,6 +125,7 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
     transcript = tmp_path / "kept" / f"{name}.jsonl"
     with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
         requests = record(name, Endpoint(server.url, KEY), transcript, inputs)
+        # Four requests met one of the faults above, and were sent again.
         assert requests == len(read_transcript(transcript)) == len(server.bodies) - 4
         assert record(name, Endpoint(server.url, KEY), transcript, inputs) == 0
     alone = make_inputs(tmp_path / "alone", concurrency=1)
@@ -138,6 +139,7 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
     assert [(str(row.scene), str(row.question)) for row in rows] == sorted(
         (str(row.scene), str(row.question)) for row in rows
     )
+    # Six are asked of each benchmark; a specification of Twin has two arms.
     assert len(rows) == (12 if name.startswith("twin") else 6)
     assert {row.benchmark for row in rows} == {name}
     assert all(
@@ -279,11 +281,12 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
         record(name, Endpoint(server.url), tmp_path / "all.jsonl", inputs)
-    *_, shorter, _ = sorted({len(text_of(body)) for body in server.bodies})
+    # With this context all requests fit but the longest.
+    *_, second_longest, _ = sorted({len(text_of(body)) for body in server.bodies})
     with model_server(some_answer, context=1) as small:
         record(name, Endpoint(small.url), transcript, inputs)
         assert {row.predicted for row in replay(name, read_transcript(transcript), inputs)} == {"error"}
-        small.context = shorter
+        small.context = second_longest
         record(name, Endpoint(small.url), transcript, inputs)
         rows = replay(name, read_transcript(transcript), inputs)
         errors = [str(row.error) for row in rows if row.predicted == "error"]

@@ -28,7 +28,10 @@ def materialize(*names: str, partitions: int = 2) -> None:
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as `generate` and `answer` leave it."""
+    """A folder as `generate` and `answer` leave it.
+
+    A project of `projects.py` has the same nine specifications, with the seed of params.yaml.
+    """
     folder = tmp_path_factory.mktemp("twin")
     invoke("generate", "twin", "--out", folder, "--specs", 9, "--seed", 20)
     answered = invoke("answer", "twin", "--specs", folder / "specs.jsonl", "--out", folder / "rows.jsonl")
@@ -110,6 +113,8 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
     for name, (correct, n) in counted.items():
         same = scores[f"twin/{name.rpartition('/')[2]}"]
         assert (correct, n) == (same["correct"], same["n"])
+        # The paper prints no figure of the benchmarks beyond it, and of Concordia none per arm
+        # (published.yaml).
         beyond = benchmark.startswith(("twin_reasoned", "twin_with"))
         reported = not beyond and name != "twin_concordia/per_arm"
         assert bool(score(name, correct, n).published) is reported, "what the paper reports"
@@ -171,6 +176,7 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
         record = json.loads(printed(*given, "--json"))
         *_, step = record["parts"][0]["steps"]
         assert (step["missed"] == []) is (record["answer"] == "yes")
+        # The log of the arm itself has no name; the other one is named after the other arm.
         assert record["logs"].keys() == {"", f"arm {'ba'[arm]}"}
     assert "no question is named" in invoke("explain", "twin/4/c", "--specs", specs, code=1).stderr
 

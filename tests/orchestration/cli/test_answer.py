@@ -239,13 +239,14 @@ EVENTS = event_record([f"red {shape}" for shape in SHAPES], n_frames=60) | {
 
 
 def possible(files: Files, record: dict[str, Any], worlds: int, code: int = 0) -> Result:
-    """The outcome of asking how often things collide, from so many worlds of an event record."""
+    """The outcome of asking how often things collide, from so many possible logs of an event record."""
     files.annotations = files.out.parent.with_name("events.jsonl")
     files.annotations.write_text(json.dumps(record), "utf-8")
     files.ask([question("events objects filter_collision count", "1")])
     return files.run("--worlds", worlds, option="--events", code=code)
 
 
+# Exactly one of the two collisions happens with a probability of 0.75 × 0.6 + 0.25 × 0.4.
 @pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (1, 1.0)])
 def test_possible_worlds_answer_with_a_probability(files: Files, worlds: int, probability: float) -> None:
     result = possible(files, EVENTS, worlds)

@@ -20,6 +20,7 @@ from substrate.cli.log import log_app
 from substrate.cli.printing import print_exactly
 
 runner = CliRunner()
+# A query whose answer counts the sixth power of the number of triples.
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
 
 
@@ -45,6 +46,7 @@ def test_show_prints_digest_size_and_deltas(file: Path) -> None:
     assert (result["digest"], result["deltas"], result["last_tick"]) == (log.digest, len(log), log.last_tick)
     assert {delta["tick"] for delta in result["shown"]} == {2, 4}
     assert result["shown"][0]["position"] == log.position(1)
+    # Six lines about the log come before the deltas.
     assert len(run("show", file, "--to", 0).stdout.splitlines()) == 6 + log.position(0)
 
 

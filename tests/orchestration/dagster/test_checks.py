@@ -37,12 +37,12 @@ def declared(asset: str, name: str) -> dg.AssetChecksDefinition:
 def check(
     asset: str, name: str, profile: str = "sample", overrides: list[str] | None = None
 ) -> dg.AssetCheckResult:
-    definition = declared(asset, name)
-    result = definition(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
+    result = declared(asset, name)(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
     assert isinstance(result, dg.AssetCheckResult)
     return result
 
 
+# By profile, the kind of its data and their split.
 DATA: dict[str, tuple[Kind, str]] = {"sample": ("generated", "generated"), "paper": ("official", "test")}
 
 
@@ -69,7 +69,8 @@ def test_every_stage_has_a_check_against_its_pin_and_every_benchmark_one_of_its_
         for stages in (STAGES, EVERY)
     )
     pinned = {stage.name: stage for stage in STAGES.values() if stage.pinned_by != "nothing"}
-    inputs = {name for name, of in pinned.items() if of.pinned_by == "data.dvc" and not of.asks_server}
+    data = {name: stage for name, stage in pinned.items() if stage.pinned_by == "data.dvc"}
+    inputs = {name for name, stage in data.items() if not stage.asks_server}
     assert {(asset_key(name), "pinned" if name in inputs else "drift") for name in pinned} <= keys
     assert inputs < pinned.keys()
     shaped = [name for name, logger in LOGGERS.items() if logger.shapes]
@@ -100,7 +101,7 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     assert check("clevrer/answers", "drift").severity == ERROR
     (spec,) = declared("clevrer/answers", "drift").check_specs
     assert spec.blocking
-    monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")
+    monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")  # as in an experiment of DVC
     other = check("clevrer/answers", "drift")
     assert (other.passed, other.severity) == (False, WARN)
 

@@ -94,6 +94,7 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     link_code(root)
     job = build_definitions().resolve_job_def("reproduce_comphy")
     with dg.instance_for_test() as instance:
+        # DVC's lock gets the outs only if the project is DVC's and the run has the project's own settings.
         for init, changed in ((False, {}), (True, {"seed": 3}), (True, {})):
             if init and not (root / ".dvc").is_dir():
                 assert python("-m", "dvc", "init", "--no-scm", "--quiet", cwd=root).returncode == 0
@@ -177,6 +178,7 @@ def test_a_stage_is_stale_where_its_code_or_the_bytes_of_its_inputs_changed() ->
             tags = {"dagster/data_version": data} if data else {}
             instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=tags))
 
+        # A code version, and the events after it; the first evaluation asks for nothing.
         cursor, stale = None, list[int]()
         for code, step in (
             ("1", [("read", "a"), ("made", "")]),

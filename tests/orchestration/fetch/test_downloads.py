@@ -62,7 +62,8 @@ def questions() -> bytes:
     ).encode()
 
 
-def blob(data: bytes) -> str:
+def git_blob(data: bytes) -> str:
+    """The hash that git gives to a file of these bytes; some sources publish it."""
     return hashlib.sha1(b"blob " + str(len(data)).encode() + b"\0" + data).hexdigest()
 
 
@@ -117,8 +118,14 @@ def whole(
     etag: str | None = None,
     label: str = "ETag",
 ) -> None:
-    """Send the file as a correct server does; ``cut`` closes the connection after so many bytes. Without
-    ``obeys``, a range is sent even if the file is no longer the one that If-Range names.
+    """Send the file as a correct server does, or with a fault.
+
+    Args:
+        ranges: false to send the whole file although a part is asked for.
+        obeys: false to send a part even if the file is no longer the one that If-Range names.
+        cut: the number of bytes after which the connection closes.
+        etag: the mark of the file's version; by default its hash.
+        label: the header that has the mark, ETag or Last-Modified.
     """
     if data is None:
         status(404)(request, data)
@@ -170,8 +177,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def get(server: Server, *only: str, out: Path | None = None) -> list[Fetched]:
-    questions = SourceFile(name="validation.json", blob=blob(QUESTIONS), url=f"{server.base}/validation.json")
-    files = (questions, SourceFile(name=ZIP, url=f"{server.base}/{ZIP}"))
+    known = SourceFile(name="validation.json", blob=git_blob(QUESTIONS), url=f"{server.base}/validation.json")
+    files = (known, SourceFile(name=ZIP, url=f"{server.base}/{ZIP}"))
     sources = {"clevrer": OfficialRelease(files=files)}
     return fetch("clevrer", out or server.out, pins=server.pins, sources=sources, only=only, patience=QUICK)
 
@@ -267,7 +274,7 @@ def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(server: Server)
         request.send_header("Content-Length", str(len(data)))
         request.end_headers()
         with suppress(OSError):  # the client has left
-            for place in range(200):
+            for place in range(200):  # 50 bytes a second; QUICK looks at the rate after 0.3 seconds
                 request.wfile.write(data[place : place + 1])
                 time.sleep(0.02)
 
@@ -449,7 +456,7 @@ def test_a_download_beyond_its_size_limit_is_cut_off(
     transfer = transferring(lambda _: httpx.Response(200, content=parts(), headers=headers), most=1000)
     with pytest.raises(RefusedError, match="more than 1000 bytes"):
         transfer("https://example.org/file", tmp_path / "file")
-    assert len(sent) <= 12
+    assert len(sent) <= 12, "ten parts fill the limit of 1,000 bytes"
     assert not list(tmp_path.iterdir())
 
 

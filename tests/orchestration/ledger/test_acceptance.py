@@ -52,7 +52,7 @@ def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
     before = f"{score['correct']}/{score['n']}"
     score["correct"] -= 1
     (root / path).write_text(json.dumps(score, indent=1) + "\n", "utf-8")
-    # As a run would have left it.
+    # As if a run had made both files: the record of each stage that writes or reads one is renewed.
     workspace = open_workspace()
     for stage in STAGES.values():
         touched = {path.format(profile="sample") for path in (*stage.outs, *inputs_of(STAGES, stage))}

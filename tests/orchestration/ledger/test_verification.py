@@ -79,7 +79,8 @@ def test_a_clone_names_the_changed_gold_label_and_the_changed_parameter(reproduc
     first, _, number, *_ = text.splitlines()
     assert first.split() == ["number", "n", "before", "after", "difference", "won", "lost", "p"]
     assert number.startswith("clevrer/descriptive/per_question ")
-    assert number.rstrip().endswith(" pp"), "another gold is other data, and nothing is paired"
+    # The last columns are empty: another gold is other data, so no rows are paired.
+    assert number.rstrip().endswith(" pp"), "won, lost and p are empty"
     assert f"right to wrong: substrate explain clevrer/{scene}/{question}: " in text
     assert "tables/clevrer: clevrer/descriptive/per_question, substrate: 100.00 % -> " in text
     assert "input data/sample/clevrer changed (clevrer/dataset" in text
@@ -130,6 +131,7 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
 def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = "substrate/domains/babi/interpreter.py"
     answers = STAGES["babi/answers"]
+    # A stage is frozen, and keeps the cached value of its property `code` among its attributes.
     monkeypatch.setitem(vars(answers), "code", dict(answers.code) | {changed: "0" * 16})
     rows = reproduced / "artifacts/sample/babi/answers.jsonl"
     first, _, rest = rows.read_bytes().partition(b"\n")

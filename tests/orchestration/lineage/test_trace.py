@@ -23,6 +23,7 @@ from substrate.base.files import sha256
 from substrate.domains.rows import Row, decode
 
 GRAPHS = {"beyond": BEYOND_STAGES, "sample": STAGES}
+# By benchmark, the profile under which tests reproduce it: `sample`, or else `beyond`.
 PROFILES = {
     name: profile for profile, stages in GRAPHS.items() for name in BENCHMARKS if f"{name}/scores" in stages
 }
@@ -180,8 +181,8 @@ def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
         explained = {(piece["tick"], piece["op"], piece["triple"]) for piece in pieces}
         traced = {(piece.tick, piece.op, piece.triple) for piece in answer.evidence}
         assert traced == explained, answer.name
-        of, _, name = answer.log_name.partition("/")
-        log = lineage.workspace.logs(of).read(name)
+        logged_by, _, name = answer.log_name.partition("/")  # a benchmark, perhaps another one
+        log = lineage.workspace.logs(logged_by).read(name)
         for piece in answer.evidence:
             assert piece.triple == " ".join(map(str, log[piece.position].triple))
         # An answer may also rest on what is not there, or on what the program itself says.

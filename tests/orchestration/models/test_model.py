@@ -76,6 +76,8 @@ def test_a_picture_goes_as_a_data_url() -> None:
     }
 
 
+# The faults of `model_server.ModelServer`, and the seconds of the waits. A reply off the schema is asked for
+# again at once, but counts: after it the next wait is twice as long.
 @pytest.mark.parametrize(
     ("faults", "slept"),
     [

@@ -117,7 +117,7 @@ def test_published_figures_are_in_columns_of_their_own_marked_with_the_input(tmp
     assert controlled["others"] == "51.00 % Llama-3.1-8B (event log as text)"
     for table in (first, transfer):
         assert "a rival that reads pixels must perceive the scene" in table.caption
-    # NS-DR's executor was given questions of CLEVRER alone.
+    # NS-DR released the program that executes its questions. It was tried on questions of CLEVRER alone.
     assert "answers 564 of 564" in first.caption
     assert "answers 564 of 564" not in transfer.caption
 
@@ -134,6 +134,7 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.json")):
         record = json.loads(path.read_bytes())
         cells = {cell for row in record["rows"] for cell in row if cell.startswith("not compared")}
+        # Table `twin` has no column of differences to published figures, so no such cell either.
         assert cells or path.stem == "twin"
         texts = {suffix: plain(path.with_suffix(f".{suffix}").read_text("utf-8")) for suffix in FORMATS}
         texts["UI"] = plain(str(preview([path.with_suffix(".md")])["table"].value))

@@ -82,7 +82,11 @@ def shards(report: Path, benchmark: str, kind: str) -> list[Path]:
 
 
 def listed(report: Path, benchmark: str) -> list[list[Any]]:
-    """The rows that a benchmark's page lists."""
+    """The rows that a benchmark's page lists: each a list of subset, scene, question, text, and so on.
+
+    The field 6 says how the answer was graded (1 is wrong, 2 an error), field 7 where its explanation is, if
+    any.
+    """
     rows: list[list[Any]] = []
     for shard in shards(report, benchmark, "rows"):
         rows += json.loads(shard.read_text("utf-8").removeprefix("rows(").rstrip().removesuffix(")"))

@@ -54,7 +54,7 @@ def starves() -> None:
 def materialized(
     fault: Fault, faulty: int, monkeypatch: pytest.MonkeyPatch, *, driver: bool = False, retries: int = 1
 ) -> tuple[dg.ExecuteInProcessResult, int]:
-    """Run a stage whose workers or driver fail in its first attempts, and count the attempts."""
+    """Run a stage whose workers fail in its first ``faulty`` attempts, or its driver; count the attempts."""
     attempts: list[int] = []
 
     def run(workspace: Workspace, out: Path) -> dict[str, Any]:

@@ -87,6 +87,7 @@ def test_a_stage_whose_input_was_never_made_names_it(make_project: Callable[...,
 def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
     assert (ROOT / "dvc.yaml").read_text("utf-8") == dvc.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
     described = yaml.safe_load(dvc.render_dvc_yaml(STAGES))["stages"]
+    # DVC has one stage more, `code`, which says of each other stage whether its code changed.
     assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"]) + 1
 
 

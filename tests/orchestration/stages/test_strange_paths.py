@@ -44,6 +44,9 @@ def test_a_storage_is_in_the_folder_that_its_uri_names(tmp_path: Path) -> None:
 
 def test_the_environment_lies_elsewhere_where_a_package_would_misread_its_path(tmp_path: Path) -> None:
     python, home = tmp_path / "python", tmp_path / "home"
+    # Make runs the commands that the Makefile defines as `environment`, with a Python that only makes the
+    # folder of `python -m venv FOLDER`. They put `.venv` below HOME, with a link, if the path of the checkout
+    # has a `%`.
     python.write_text('#!/bin/sh\nmkdir -p "$3"\n', "utf-8")
     python.chmod(0o755)
     for name, link in ((STRANGE, True), ("Pfad mit Ümlaut", False)):

@@ -109,6 +109,7 @@ def test_an_agent_is_told_its_mistakes_and_must_answer_in_the_end() -> None:
 def test_an_agent_whose_turns_cannot_be_read_is_asked_for_its_answer() -> None:
     agent = Scripted(lambda request: "no, no, no")
     assert acting(agent, generate(0, 20), "a", memory=SUBSTRATE) == "no"
+    # Each turn that cannot be read adds the reply and its refusal; the last request also asks for the answer.
     assert [len(request.messages) for request in agent.asked] == [2, 4, 7]
 
 

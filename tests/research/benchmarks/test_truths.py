@@ -26,6 +26,7 @@ REAL = scene_events(
 
 
 def case_of(truth: SceneEvents) -> Case:
+    """The case of a video without proposals: its record is empty, and the true events stand for questions."""
     return Case(truth.scene_index, f"sim_{truth.scene_index:05}.json", b"", msgspec.json.encode(truth))
 
 
@@ -43,8 +44,9 @@ def test_the_true_events_answer_all_and_sharing_an_object_loses_the_chain() -> N
     assert [row.correct for row in groups["truth"]] == [True, True]
     assert [row.correct for row in groups["sharing"]] == [True, False], "the ball's entry is two steps away"
     assert {row.log for rows in groups.values() for row in rows} == {made[0].digest}
-    depth = FROM_TRUTH.metrics["chain_1"].measure
-    assert [depth((row,)) for row in groups["sharing"]] == [(0, 0), (0, 1)]
+    # The right rows and all rows of one depth. Only the second collision follows a chain of one collision.
+    right_of_all = FROM_TRUTH.metrics["chain_1"].measure
+    assert [right_of_all((row,)) for row in groups["sharing"]] == [(0, 0), (0, 1)]
 
 
 def test_a_row_holds_no_text_of_a_question() -> None:
@@ -70,6 +72,7 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
         made = logs(case, parameters)
         assert [named.name for named in made] == ["10020", "10020/perceived"]
         rows = by_subset(list(explanatory_rows(case, [named.log for named in made], parameters, "")))
+        # The subset `worlds` has answers from all logs that the video may have.
         first = [rows[who][0].predicted.split(",")[0] for who in ("detections", "worlds")]
         assert rows["worlds"][0].log == made[1].log.digest
         seen.append((made[1].log.digest, first))

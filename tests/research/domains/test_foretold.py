@@ -52,6 +52,7 @@ def test_nothing_after_the_frame_is_read() -> None:
 
 
 def test_each_pair_is_compared_with_the_truth() -> None:
+    # For each pair of objects the prediction and the truth: "correct" is a collision, "wrong" is none.
     made = compared(TRUTH, 80, {frozenset((RED, BLUE))})
     assert made == [(CORRECT, CORRECT), (UNSEEN, WRONG), (UNSEEN, CORRECT)], (
         "the cylinder comes into view after the frame"
@@ -71,6 +72,7 @@ def test_rows_give_both_countings_and_the_trivial_method() -> None:
     made = [named.log for named in logs(case, Perception())]
     by_subset: dict[str, Row] = {row.subset: row for row in rows(case, made, None, "test")}
     assert list(by_subset) == ["tracks.100", "tracks.100.lines", "tracks.80", "tracks.80.lines"]
+    # F1 is a share of the predicted plus the observed collisions; each correct prediction counts twice.
     row = (by_subset["tracks.80"],)
     assert counted("f1", row) == (2, 2)
     assert counted("f1_entrants", row) == (2, 3)

@@ -49,7 +49,8 @@ def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
 
 def proposal(body: Body, color: str) -> dict[str, Any] | None:
     """The box of a body as a detector that never errs sees it."""
-    box = CAMERA.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
+    # The last value is the turn, which matters for cubes alone.
+    box = CAMERA.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.0)))[0]
     left, top, right, bottom = (round(float(edge)) for edge in box)
     if right <= 0 or bottom <= 0 or left >= 480 or top >= 320:
         return None

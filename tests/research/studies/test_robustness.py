@@ -28,10 +28,10 @@ def test_every_question_has_a_row_under_every_condition_and_a_missing_row_is_not
     workspace = open_workspace("beyond")
     tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
     part = PARTS[name]
-    first = getattr(ROBUSTNESS.parameters.of(workspace.settings), name)
+    case_count = getattr(ROBUSTNESS.parameters.of(workspace.settings), name)
     source = part.base.source
     cases = source.cases(files_of(workspace, source), None, True)
-    chosen = [case for case, _ in zip(cases.each, range(first), strict=False)]
+    chosen = [case for case, _ in zip(cases.each, range(case_count), strict=False)]
     counts = {subset: count.total() for subset, count in tallies.items()}
     assert counts
     wanted = part.wanted(chosen)

@@ -138,6 +138,7 @@ def test_a_persona_moved_elsewhere_takes_no_part_until_the_record_moves_it() -> 
     branch = fork(log, 8, OverrideLocation(node("cy-fox"), kitchen, NamedNode(V + "at")), RuleEmitter(BOX))
     assert answer(branch, "where", 13, entity=node("cy-fox")) == "Lin family's house, kitchen"
     held = branch.state().match(None, None, NamedNode(V + "Conversation"))
+    # The name of a conversation has the step in which it begins.
     assert [talk.value.split(":")[3] for talk, _, _ in held] == ["5"]  # pyright: ignore
     assert not any(True for _ in branch.state(8).match(None, NamedNode(V + "engagedIn")))
     assert not any(True for _ in branch.state(8).match(node("cy-fox"), NamedNode(V + "tile")))

@@ -1,4 +1,4 @@
-"""Ablations: the same questions with one thing changed, and the same bytes however they are computed."""
+"""The stage of determinism: the same bytes, however many tasks compute the answers."""
 
 from __future__ import annotations
 
