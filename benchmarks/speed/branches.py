@@ -53,6 +53,11 @@ def _prepared(size: int) -> tuple[EventLog, int]:
 
 
 def _beside_a_copy(triples: int, query: str) -> Callable[[int], AbstractContextManager[Pair]]:
+    """A hundred branches, each asked, beside a single store that is filled and asked once.
+
+    So at a ratio of 2, all hundred branches together cost as much as two copies of the state.
+    """
+
     @contextmanager
     def prepare(size: int) -> Iterator[Pair]:
         log, at = _prepared(size)
@@ -163,15 +168,15 @@ def _beside_rdflib(size: int) -> Iterator[Pair]:
 
 _FORKED, _COPY = "100 worlds forked and asked", "one store filled and asked"
 WORLDS = {
-    "worlds": Bench(_FORKED, _COPY, 2, _SIZES, _beside_a_copy(1, _ASK)),
-    "worlds-wide": Bench("100 worlds of 100 triples", _COPY, None, _SIZES, _beside_a_copy(100, _ASK)),
-    "worlds-path": Bench("100 worlds asked for a path", _COPY, None, _SIZES, _beside_a_copy(1, _PATH)),
-    "worlds-count": Bench("100 worlds asked to count", _COPY, None, _SIZES, _beside_a_copy(1, _COUNT)),
-    "worlds-sqlite": Bench(_FORKED, "100 savepoints of SQLite", None, _SIZES[:2], _beside_sqlite),
-    "as-of": Bench("40 random ticks asked", _COPY, None, _SIZES, _random_ticks(_ASK)),
-    "as-of-count": Bench("40 ticks asked for all places", _COPY, None, _SIZES, _random_ticks(_PLACES)),
-    "as-of-all": Bench("40 ticks asked for any triple", _COPY, None, _SIZES, _random_ticks(_ANY)),
-    "as-of-set": Bench("40 random ticks as sets", "the last state", None, _SIZES, _random_sets),
-    "worlds-rdflib": Bench(_FORKED, "an rdflib graph", None, _SIZES[:2], _beside_rdflib),
+    "worlds": Bench(_FORKED, _COPY, _SIZES, _beside_a_copy(1, _ASK), goal=2),
+    "worlds-wide": Bench("100 worlds of 100 triples", _COPY, _SIZES, _beside_a_copy(100, _ASK)),
+    "worlds-path": Bench("100 worlds asked for a path", _COPY, _SIZES, _beside_a_copy(1, _PATH)),
+    "worlds-count": Bench("100 worlds asked to count", _COPY, _SIZES, _beside_a_copy(1, _COUNT)),
+    "worlds-sqlite": Bench(_FORKED, "100 savepoints of SQLite", _SIZES[:2], _beside_sqlite),
+    "as-of": Bench("40 random ticks asked", _COPY, _SIZES, _random_ticks(_ASK)),
+    "as-of-count": Bench("40 ticks asked for all places", _COPY, _SIZES, _random_ticks(_PLACES)),
+    "as-of-all": Bench("40 ticks asked for any triple", _COPY, _SIZES, _random_ticks(_ANY)),
+    "as-of-set": Bench("40 random ticks as sets", "the last state", _SIZES, _random_sets),
+    "worlds-rdflib": Bench(_FORKED, "an rdflib graph", _SIZES[:2], _beside_rdflib),
 }
 """Benches of branches by name."""

@@ -20,10 +20,10 @@ from research.generators.proposals import proposals
 from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.format import Question, annotation_names, read_questions
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run, run_choices
@@ -249,17 +249,17 @@ def perceived(size: int) -> Iterator[Pair]:
 
 
 CLEVRER = {
-    "clevrer": Bench("annotations to rows", "a typed executor", 2, (200,), scenes),
+    "clevrer": Bench("annotations to rows", "a typed executor", (200,), scenes, goal=2),
     "clevrer-descriptive": Bench(
         "annotations to rows of descriptive questions",
         "a typed executor",
-        2,
         (200,),
         partial(scenes, only="descriptive"),
+        goal=2,
     ),
-    "program": Bench("programs", "a typed executor", None, (1_000,), programs),
-    "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),
-    "perceived": Bench("events of videos", "measuring the masks", None, (4,), perceived),
-    "world": Bench("scenes made", "stepSimulation", 1.3, (2, 4), world),
+    "program": Bench("programs", "a typed executor", (1_000,), programs),
+    "simulated": Bench("questions by configuration S", "motion alone", (100,), simulated_questions),
+    "perceived": Bench("events of videos", "measuring the masks", (4,), perceived),
+    "world": Bench("scenes made", "stepSimulation", (2, 4), world, goal=1.3),
 }
 """Benches of CLEVRER by name."""

@@ -35,7 +35,7 @@ def _looked_through(log: EventLog) -> list[str]:
 
 
 def _bench(work: str, question: Callable[[EventLog], object]) -> Bench:
-    return Bench(work, "every line looked at", None, _SIZES, _first(question), CHILDREN)
+    return Bench(work, "every line looked at", _SIZES, _first(question), clock=CHILDREN)
 
 
 COLD = {

@@ -340,7 +340,7 @@ def append_beside_sqlite(size: int) -> Iterator[Pair]:
 
 
 @contextmanager
-def batch_append(size: int) -> Iterator[Pair]:
+def batch(size: int) -> Iterator[Pair]:
     """A batch of durable appends given at once beside one write and one sync for each delta."""
     with _appending(size, size) as (log, folder, deltas):
         raw = os.open(folder / "raw", os.O_RDWR | os.O_CREAT)
@@ -367,25 +367,25 @@ def memory(size: int) -> Iterator[Pair]:
 
 
 CORE = {
-    "fork": Bench("fork and intervene at 0.9", "a copy of the suffix", 2, _MIDDLE, forks),
-    "fork-digest": Bench("fork and digest", "digest of the suffix alone", None, _MIDDLE, fork_digests),
-    "fork-memory": Bench("1,000 forks kept", "1,000 empty logs", None, (100_000,), many_forks),
-    "ancestry": Bench("ancestry of all events", "numpy masks", 60, _EVENTS, ancestry_of_all),
-    "ancestry-sets": Bench("ancestry of all events", "sets", None, _EVENTS[:2], ancestry_beside_sets),
-    "ancestry-one": Bench("ancestry of 40 events", "scipy", 3, (*_EVENTS, 30_000), ancestry_of_one),
-    "state": Bench("cold state", "a set of integers", 1.6, _LARGE, cold_state),
-    "replay": Bench("cold state and store", "a bare Oxigraph store", 1, _MIDDLE, replay_beside_store),
-    "replay-rdflib": Bench("cold state and store", "an rdflib graph", 1, _MIDDLE, replay_beside_rdflib),
-    "memory": Bench("a log read", "its deltas as tuples", None, (100_000,), memory),
-    "history": Bench("history of a triple", "an index", 3, _MIDDLE, history),
-    "head": Bench("append and query the head", "a kept store", 3, _LARGE, live_head),
-    "diff": Bench("100 differences of neighbours", "the deltas between", None, _MIDDLE, neighbours),
-    "read": Bench("read and verify", "only parsing", 2, _LARGE, _reading(None)),
-    "read-thin": Bench("one delta a tick, read", "only parsing", 2.5, _MIDDLE, _reading(1)),
-    "read-thick": Bench("100 deltas a tick, read", "only parsing", 2, _MIDDLE, _reading(100)),
-    "open": Bench("open, append once, close", "only parsing", None, _LARGE, opening),
-    "append": Bench("durable appends", "write and fsync", 1 / 0.7, (500,), durable_append, "wall"),
-    "append-sqlite": Bench("durable appends", "SQLite", 1, (200,), append_beside_sqlite, "wall"),
-    "append-batch": Bench("one durable batch", "write and fsync each", 0.1, (500,), batch_append, "wall"),
+    "fork": Bench("fork and intervene at 0.9", "a copy of the suffix", _MIDDLE, forks, goal=2),
+    "fork-digest": Bench("fork and digest", "digest of the suffix alone", _MIDDLE, fork_digests),
+    "fork-memory": Bench("1,000 forks kept", "1,000 empty logs", (100_000,), many_forks),
+    "ancestry": Bench("ancestry of all events", "numpy masks", _EVENTS, ancestry_of_all, goal=60),
+    "ancestry-sets": Bench("ancestry of all events", "sets", _EVENTS[:2], ancestry_beside_sets),
+    "ancestry-one": Bench("ancestry of 40 events", "scipy", (*_EVENTS, 30_000), ancestry_of_one, goal=3),
+    "state": Bench("cold state", "a set of integers", _LARGE, cold_state, goal=1.6),
+    "replay": Bench("cold state and store", "a bare Oxigraph store", _MIDDLE, replay_beside_store, goal=1),
+    "replay-rdflib": Bench("cold state and store", "an rdflib graph", _MIDDLE, replay_beside_rdflib, goal=1),
+    "memory": Bench("a log read", "its deltas as tuples", (100_000,), memory),
+    "history": Bench("history of a triple", "an index", _MIDDLE, history, goal=3),
+    "head": Bench("append and query the head", "a kept store", _LARGE, live_head, goal=3),
+    "diff": Bench("100 differences of neighbours", "the deltas between", _MIDDLE, neighbours),
+    "read": Bench("read and verify", "only parsing", _LARGE, _reading(None), goal=2),
+    "read-thin": Bench("one delta a tick, read", "only parsing", _MIDDLE, _reading(1), goal=2.5),
+    "read-thick": Bench("100 deltas a tick, read", "only parsing", _MIDDLE, _reading(100), goal=2),
+    "open": Bench("open, append once, close", "only parsing", _LARGE, opening),
+    "append": Bench("durable appends", "write and fsync", (500,), durable_append, goal=1 / 0.7, clock="wall"),
+    "append-sqlite": Bench("durable appends", "SQLite", (200,), append_beside_sqlite, goal=1, clock="wall"),
+    "append-batch": Bench("one durable batch", "write and fsync each", (500,), batch, goal=0.1, clock="wall"),
 }
 """Benches of the core by name."""

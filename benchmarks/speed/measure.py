@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from statistics import linear_regression, median
 from typing import Literal, NamedTuple
@@ -39,12 +39,12 @@ class Bench:
     Attributes:
         work: the measured work, in words.
         peer: the peer that it is compared with, in words.
+        sizes: sizes of the input: deltas, events or scenes.
+        prepare: makes the work and its peer ready for a size.
         goal: the highest ratio of the work's time to the peer's that this project aims at; ``None`` if none
             is set. 2 is the price of history, digests and checks that the peer lacks; 1 is "no slower"; more
             than that allows for Python beside compiled code. docs/design/speed.md has each goal beside the
             measured ratio. Nothing fails above a goal.
-        sizes: sizes of the input: deltas, events or scenes.
-        prepare: makes the work and its peer ready for a size.
         clock: processor time, wall time if the work waits for the disk, or a clock that counts the seconds of
             child processes.
         takes_minutes: whether it is measured once, without its memory, and only if it is named.
@@ -52,9 +52,10 @@ class Bench:
 
     work: str
     peer: str
-    goal: float | None
     sizes: tuple[int, ...]
     prepare: Callable[[int], AbstractContextManager[Pair]]
+    _: KW_ONLY
+    goal: float | None = None
     clock: Literal["cpu", "wall"] | Callable[[], float] = "cpu"
     takes_minutes: bool = False
 

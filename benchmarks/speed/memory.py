@@ -111,7 +111,7 @@ def _cold(
 
 
 def _first(work: str, question: Callable[[_Both], object], theirs: Callable[[_Both], object]) -> Bench:
-    return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), CHILDREN)
+    return Bench(work, "a table in SQLite", _SIZES, _cold(question, theirs), clock=CHILDREN)
 
 
 def _rows(query: str, given: Callable[[_Both, random.Random], tuple[object, ...]]) -> Callable[..., Work]:
@@ -158,7 +158,7 @@ def _forget(both: _Both, draw: random.Random) -> Work:
 
 
 def _bench(name: str, ours: Callable[[_Both, random.Random], Work], theirs: Callable[..., Work]) -> Bench:
-    return Bench(name, "a table in SQLite", None, _SIZES, _asked(ours, theirs))
+    return Bench(name, "a table in SQLite", _SIZES, _asked(ours, theirs))
 
 
 def _seventh(both: _Both) -> object:
@@ -230,7 +230,7 @@ MEMORY = {
             "SELECT agent FROM knows WHERE fact = ?", (both.known[5][1],)
         ).fetchall(),
     ),
-    "memory-bulk": Bench("observe many", "rows in SQLite", None, (1_000, 10_000), _bulk),
+    "memory-bulk": Bench("observe many", "rows in SQLite", (1_000, 10_000), _bulk),
 }
 """Benches of a memory's questions by name; the goal is 2 ms at the largest size, and an exponent of 0.2; the
 first one of a log that was just read may take 20 ms.

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from benchmarks.speed.measure import Bench, Pair
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import parse_stories
-from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.gqa.answers import answer_scene
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.format import Question, decode_scene_graph
-from substrate.domains.gqa.interpreter import answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.generators.babi import tell_task
 from substrate.generators.gqa import AMBIGUOUS, QUESTIONS_PER_SCENE, sample
@@ -160,7 +160,7 @@ def images(size: int) -> Iterator[Pair]:
 
 
 PLAIN = {
-    "babi": Bench("bAbI, text to rows", "regular expressions", None, (100, 1_000), stories),
-    "gqa": Bench("GQA, graphs to rows", "a dictionary and a stack", None, (10, 40), images),
+    "babi": Bench("bAbI, text to rows", "regular expressions", (100, 1_000), stories),
+    "gqa": Bench("GQA, graphs to rows", "a dictionary and a stack", (10, 40), images),
 }
 """Benches of bAbI and GQA by name."""

@@ -47,7 +47,6 @@ SAMPLE = {
     "sample": Bench(
         "the sample from a clone",
         "starting the command",
-        None,
         (len(BENCHMARKS),),
         sample,
         clock="wall",

@@ -16,10 +16,10 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.format import Story, read_tasks, task_number
-from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.picture import picture_story
 from substrate.domains.rows import Row
 from substrate.generators.babi import TASKS

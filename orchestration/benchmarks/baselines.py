@@ -27,12 +27,12 @@ from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, row_of, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
+from substrate.domains.gqa.answers import SUBSETS, answer_scene
 from substrate.domains.gqa.format import Question as ImageQuestion
-from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import Gold, Spec
-from substrate.domains.smallville.judging import Judgement
+from substrate.domains.smallville.joint import Judgement
 from substrate.log.event_log import EventLog
 
 # A photograph by image id.

@@ -20,11 +20,11 @@ from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer import format
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import events_log, film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.film import decode_film
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene

@@ -24,9 +24,9 @@ from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy import format
+from substrate.domains.comphy.answers import answer_target
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
-from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import Emitter, TargetScene
 from substrate.domains.rows import Row

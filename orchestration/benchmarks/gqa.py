@@ -13,9 +13,9 @@ from substrate.base.records import Records
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.gqa import format
+from substrate.domains.gqa.answers import SUBSETS, answer_scene
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
-from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.picture import image_boxes
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row

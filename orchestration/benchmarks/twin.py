@@ -16,7 +16,7 @@ from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
 from substrate.domains.smallville.experiment import Experiment, spec_twin, village_twin
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import MOST, judge
+from substrate.domains.smallville.joint import MOST, judge
 from substrate.domains.smallville.picture import arm_timeline
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm

@@ -17,10 +17,10 @@ from orchestration.settings import convert, override
 from orchestration.studies.study import Part, Study, counted
 from substrate.base.files import write_json
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.answers import LANGUAGE
+from substrate.domains.clevrer.answers import rows as clevrer_rows
 from substrate.domains.clevrer.counterfactual import METHODS
 from substrate.domains.clevrer.format import SceneQuestions
-from substrate.domains.clevrer.interpreter import LANGUAGE
-from substrate.domains.clevrer.interpreter import rows as clevrer_rows
 from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene

@@ -13,9 +13,9 @@ from math import hypot
 
 from substrate.base.errors import ProgramError
 from substrate.domains.babi.format import Statement, Story
+from substrate.domains.clevrer.answers import Language, rows
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import Question
-from substrate.domains.clevrer.interpreter import Language, rows
 from substrate.domains.clevrer.kinds import Tokens
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import OPCODES, WORDS, ProgramStep, World, run, run_choices

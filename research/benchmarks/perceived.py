@@ -24,8 +24,8 @@ from research.domains.perception.picture import drawn, slips, timeline
 from research.domains.positions import tracked_log
 from research.generators.proposals import seen_files
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 from substrate.generators.layout import encode_scene, write_release

@@ -24,8 +24,8 @@ from research.domains.perception.parameters import Perception
 from research.domains.possible import answer_possible
 from research.generators.from_truth import DEEPEST, depth_of, descriptive, explanatory
 from substrate.domains.clevrer import format
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 

@@ -13,11 +13,10 @@ from itertools import product
 from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
-from substrate.domains.clevrer._chances import REMOVALS
+from substrate.domains.clevrer.answers import choice_program
 from substrate.domains.clevrer.format import Question
-from substrate.domains.clevrer.interpreter import choice_program
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import ProgramStep, World, run
+from substrate.domains.clevrer.program import REMOVALS, ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
 ObjectAndPair = tuple[int, tuple[int, int]]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from research.domains.objects import object_iri
 from research.domains.perception.explain import ground_alone
 from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer._chances import IMAGINING
+from substrate.domains.clevrer.program import IMAGINING
 from substrate.domains.clevrer.scene import Scene
 
 RECORDED = "an event of the record"

@@ -18,7 +18,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
 from substrate.base.intervals import wilson
 from substrate.domains.smallville import format
-from substrate.domains.smallville.judging import MOST, ArmAnswer, Judgement, judge, read_reply
+from substrate.domains.smallville.joint import MOST, ArmAnswer, Judgement, judge, read_reply
 
 _DIGITS = 6
 

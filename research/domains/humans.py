@@ -31,9 +31,9 @@ import msgspec
 
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Whole, decode, read_bytes
+from substrate.domains.clevrer.answers import judged_choices
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import COLORS, SHAPES
-from substrate.domains.clevrer.interpreter import judged_choices
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row

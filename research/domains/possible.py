@@ -21,12 +21,11 @@ from research.domains.positions import tracked_log
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Source, Whole, decode
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer._chances import IMAGINING
+from substrate.domains.clevrer.answers import choice_program, in_order, judged_choices
 from substrate.domains.clevrer.emitter import ensemble
-from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import World, run
+from substrate.domains.clevrer.program import IMAGINING, World, run
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import ChoiceRow, Row, graded
 

@@ -21,7 +21,7 @@ from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
 from substrate.baselines.twin import FORM, answer_in, request
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import MOST, Judgement, judge
+from substrate.domains.smallville.joint import MOST, Judgement, judge
 from substrate.generators.smallville import CANARY
 
 try:

@@ -23,8 +23,8 @@ from research.domains.positions import tracked_log
 from research.measurements.markdown import head, print_lines, row
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 

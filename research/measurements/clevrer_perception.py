@@ -34,8 +34,8 @@ from research.measurements.foretold_by_frame import future
 from research.measurements.markdown import head, print_lines, with_interval
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 

@@ -30,8 +30,8 @@ from research.measurements.markdown import counted, head, print_lines, row
 from research.measurements.question_statistics import ALL, choice_steps, sought, statistics
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import annotation_log, events_log
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row

@@ -29,10 +29,9 @@ from research.domains.duality_trial import verdicts
 from research.domains.positions import tracked_log
 from research.measurements.markdown import head, print_lines, row
 from research.measurements.question_statistics import ANCESTORS, PARTNERS, Removed, removed_kind
-from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.program import REMOVALS, World
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 

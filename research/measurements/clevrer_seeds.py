@@ -20,8 +20,8 @@ from orchestration.studies.ablations import VARIANTS
 from research.baselines.shortcuts import trivial_rows
 from research.measurements.markdown import head, print_lines, row
 from substrate.base.intervals import wilson
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.interpreter import choice_program
+from substrate.domains.clevrer.answers import choice_program
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene, SceneEvent

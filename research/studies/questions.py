@@ -19,8 +19,8 @@ from research.domains.duality_trial import trials
 from research.studies.shares import Shares, Weighed, named, tabled
 from research.studies.sizes import SIZES
 from substrate.domains.babi.format import Story
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.format import SceneQuestions
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row

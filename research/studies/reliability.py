@@ -24,9 +24,9 @@ from research.studies.figures import Bin, reliability_diagram
 from research.studies.sizes import SIZES
 from substrate.base.errors import ProgramError
 from substrate.base.files import write_json
+from substrate.domains.clevrer.answers import choice_program, in_order
 from substrate.domains.clevrer.explain import Chances, ground_of
 from substrate.domains.clevrer.format import Question, SceneQuestions
-from substrate.domains.clevrer.interpreter import choice_program, in_order
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene

@@ -37,8 +37,8 @@ from substrate.domains.clevrer.format import Annotation, decode_annotation
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.comphy.format import TargetQuestions
+from substrate.domains.gqa.answers import SUBSETS
 from substrate.domains.gqa.format import decode_scene_graph
-from substrate.domains.gqa.interpreter import SUBSETS
 from substrate.domains.rows import Row
 from substrate.generators.comphy import generate_target
 

@@ -141,9 +141,10 @@ def what_if(
         known = value if change == "retract_awareness" else None
         below = sorted(memory.tbox.below(general), key=str)
         relation = next((narrower for narrower in below if any(before.match(node, narrower, known))), general)
-    if at is None:
+    if at is None:  # just after the retracted fact last began, else after the whole log
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
+    # An intervention on a place or on knowledge takes its predicate last
     terms = (node, relation, value) if any_relation else (node, value, relation)
     changes = memory.compare(memory.imagine(at, new_intervention(change, terms)))
     sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}

@@ -182,12 +182,12 @@ def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Reply:
 def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Reply:
     earlier = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in earlier), AWARE_OF)
-    pair = arms(log, tick, new_intervention("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
-    events = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
-    lost, gained = _only_in_each(*events)
-    before, after = ("; ".join(sorted(_event(tbox, *key[:2]) for key in arm)) for arm in (lost, gained))
+    forgetting = new_intervention("retract_awareness", (agent, fact), predicate)
+    as_it_was, forgotten = arms(log, tick, forgetting, RuleEmitter(tbox))
+    lost, gained = _only_in_each(_events_from(tbox, as_it_was, tick), _events_from(tbox, forgotten, tick))
+    before, after = ("; ".join(sorted(_event(tbox, *key[:2]) for key in events)) for events in (lost, gained))
     happens = f"{after or 'nothing'} instead of {before}" if lost else after
-    gone, new = _only_in_each(*(_knowing_from(tbox, arm, tick) for arm in pair))
+    gone, new = _only_in_each(_knowing_from(tbox, as_it_was, tick), _knowing_from(tbox, forgotten, tick))
     for known in (gone, new):
         known.pop((agent, fact), None)  # the question itself says so
     parts = [happens, *_knowers(tbox, "unknown to", gone, fact), *_knowers(tbox, "known to", new, fact)]
@@ -270,11 +270,15 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     return [ask(tbox, log, name, **arguments) for name, arguments in about]
 
 
-def _numbered(events: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
-    """Occurrences by class, participants and number of earlier repeats, which keeps repeats apart."""
+def _events_from(
+    tbox: TBox, log: EventLog, tick: int
+) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
+    """A log's events from a tick on, by class, participants and number of earlier repeats of the same."""
     before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
     numbered = {}
-    for o in events:
+    for o in occurrences(log, tbox):
+        if o.tick < tick:
+            continue
         key = (o.kind, o.participants)
         numbered[*key, before[key]] = o
         before[key] += 1

@@ -38,7 +38,7 @@ class FormatError(SubstrateError):
 
 
 class LogError(SubstrateError):
-    """An event log was used or stored in a way that would break it."""
+    """A log's file cannot be read, is damaged or is held, or a call would break the log."""
 
 
 class LogHeldError(LogError):

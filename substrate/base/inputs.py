@@ -55,7 +55,8 @@ def refusal(path: Path, most: int = LIMITS.bytes) -> str:
         return "is a folder, pipe or device, not a file"
     if about.st_size > most:
         return f"has more than {most} bytes"
-    held = getattr(about, "st_blocks", about.st_size) * 512  # Windows does not say
+    # Windows does not say how many blocks are stored; then this number is too large and refuses nothing
+    held = getattr(about, "st_blocks", about.st_size) * 512
     return "is a sparse file, mostly holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
 
 

@@ -142,6 +142,7 @@ def fork(
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
+    # `keeps`, `unchecked` and `judge` are the methods that an emitter may have, see :class:`Emitter`
     start = getattr(emitter, "keeps", EventLog.kept)(log, at)
     seen = len(log)  # taken before the branch numbers its triples: another thread may append meanwhile
     branch = log.branch(start, at)

@@ -164,7 +164,7 @@ def merge(
     predicates = _checked(a, b, functional)
     base = merge_base(a, b)
     kept_a, kept_b = a[base:], b[base:]
-    left: list[Conflict] = []
+    unresolved: list[Conflict] = []
     for topic, conflict in _conflicts(a, b, base, predicates).items():
         side = choose(conflict) if choose else None
         if side == "a":
@@ -172,13 +172,15 @@ def merge(
         elif side == "b":
             kept_a = tuple(delta for delta in kept_a if _topic(delta, predicates) != topic)
         elif side is None:
-            left.append(conflict)
+            unresolved.append(conflict)
         else:
             raise ParameterError(f"unknown choice {side!r}", where=("choose",), hint='Give "a", "b" or None')
-    if left:
+    if unresolved:
         hint = 'Give choose, a function that returns "a" or "b" for each conflict'
-        error = MergeError(f"{counted(len(left), 'conflict')}: {'; and '.join(map(str, left))}", hint=hint)
-        error.conflicts = tuple(left)
+        error = MergeError(
+            f"{counted(len(unresolved), 'conflict')}: {'; and '.join(map(str, unresolved))}", hint=hint
+        )
+        error.conflicts = tuple(unresolved)
         raise error
     merged = a.branch(base, None)
     before = merged.digest

@@ -237,9 +237,9 @@ def merge(
     sides: dict[Conflict, Side | None] = {
         conflict: chosen.get(number) or prefer for number, conflict in enumerate(all_conflicts, start=1)
     }
-    open_ = [number for number, side in enumerate(sides.values(), start=1) if side is None]
+    unresolved = [number for number, side in enumerate(sides.values(), start=1) if side is None]
     about: dict[str, Any] = {"base": merge_base(log_a, log_b)}
-    if not open_:
+    if not unresolved:
         log = merged(log_a, log_b, functional=single, choose=sides.get)
         about |= {"digest": log.digest, "deltas": len(log), "parent": log.parent_digest}
         if out:
@@ -251,9 +251,9 @@ def merge(
     ]
     listed = [_conflict_as_json(*pair) for pair in sides.items()]
     give(about | {"conflicts": listed}, lines + common.described(about), json=json)
-    if open_:
-        hint = f"Give --choose {open_[0]}=a or {open_[0]}=b, or --prefer for all"
-        raise LogError(f"conflict {open_[0]} has no choice, so nothing was written", hint=hint)
+    if unresolved:
+        hint = f"Give --choose {unresolved[0]}=a or {unresolved[0]}=b, or --prefer for all"
+        raise LogError(f"conflict {unresolved[0]} has no choice, so nothing was written", hint=hint)
 
 
 _SIDES: Mapping[str, Side] = {"a": "a", "b": "b"}

@@ -9,8 +9,8 @@ A command is a function with annotated options. Each decorator adds to the one b
 
 Output is in :mod:`.printing`; its :func:`say` can be imported from here as well.
 
-The project's other modules and the drawing library are imported only when used, so that `substrate --help`
-starts fast.
+The project's other modules and rich, which draws progress bars, are imported only when used, so that
+`substrate --help` starts fast.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from substrate.cli.printing import print_json, print_lines, say
 from substrate.cli.stopping import failing
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-"""Plain-text help: the library that draws frames around it takes longer to load than all else together."""
+"""Plain-text help: rich, which draws frames around it, takes longer to load than all else together."""
 
 
 def option(name: str, about: str, *also: str, **more: Any) -> Any:
@@ -90,7 +90,7 @@ def speaking_as(
             document = options.get("json")
             from substrate.cli.events import speaking
 
-            # An error is an event too
+            # The inner `failing` turns an error into an exit code, which `speaking` reports as the last event
             with speaking(name, lines=beside_documents or not document), failing():
                 return command(*given, **options)
 

@@ -51,7 +51,7 @@ def line_of(event: Event) -> str | None:
         case {"event": "planned"}:
             return f"{event['parts']} {event['unit']}"
         case {"event": "progress", "took": took}:
-            return f"{_place(event)}  {_counted(event) or f'{took:,.0f} s so far'}"
+            return f"{_place(event)}  {_amount(event) or f'{took:,.0f} s so far'}"
         case {"event": "ended", "of": of, "rows": rows} if of > 1:
             counted = "" if rows is None else f"  {rows:,} rows"
             return f"{_place(event)}  {event['how']}{counted}  {event['took']:,.1f} s"
@@ -64,7 +64,7 @@ def _place(event: Event) -> str:
     return f"[{event['number']}/{event['of']}] {part}" if event["of"] > 1 else part
 
 
-def _counted(event: Event) -> str:
+def _amount(event: Event) -> str:
     """Describe the finished amount of a part, its pace, and the time left; empty if nothing is counted."""
     done, total, unit, pace = (event[name] for name in ("done", "total", "unit", "pace"))
     if total <= 1 and not done:
@@ -119,6 +119,7 @@ class Stream:
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
         self._recent: dict[tuple[str, str], deque[tuple[float, int]]] = defaultdict(deque)
+        # The part under way, its done and total amount, and their unit; ``None`` if nothing is counted
         self._counted: tuple[str, int, int, str] | None = None
         self._began = time.monotonic()
         self._begun = {command: self._began}
@@ -213,6 +214,7 @@ class Stream:
                 self._readers.remove(reader)
 
     def _progress(self) -> tuple[Any, ...]:
+        """The values of an event ``progress``, in the order of :data:`FIELDS`."""
         now, pace, left = time.monotonic(), None, None
         part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
         if len(recent := self._recent[part, unit]) > 1:
@@ -294,7 +296,7 @@ class Bars:
         """Draw an event."""
         match event:
             case {"event": "progress", "part": part, "done": done, "total": total}:
-                self._draw(part, done, total or None, _counted(event))
+                self._draw(part, done, total or None, _amount(event))
                 return
             case {"event": "doing", "text": text}:
                 self._draw(text, 0, None, "")

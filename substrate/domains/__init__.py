@@ -5,8 +5,8 @@ Every domain goes the same way, and most name their files after its steps::
     format.py        the benchmark's files as typed records, checked as they are read
     deltas.py        a record becomes an event log (in ``smallville``: ``twin.py``)
     scene.py         a log, opened for questions (in ``babi``: ``_reading.py``)
-    program.py       a question as a program, or ``queries.py`` if it is a text
-    interpreter.py   the answers, as rows of ``rows.py``
+    program.py       runs a question's program by a table of opcodes; ``queries.py`` if it is a text
+    answers.py       each question's answer as a row of ``rows.py`` (in ``smallville``: ``twin.py``)
     explain.py       the steps to an answer, with the deltas behind each
     picture.py       the evidence of an answer as a picture
 

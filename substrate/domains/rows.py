@@ -46,7 +46,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SameAnswer = Callable[[str, str], bool]
-"""Whether two answers are the same."""
+"""A test of whether two answers are the same."""
 
 
 def graded(

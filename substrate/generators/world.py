@@ -27,10 +27,11 @@ class World:
     """Generated data in an official format, with gold from the world itself.
 
     Attributes:
-        numbers: gives the scene numbers that a ``data`` section asks for: it has the count under the name in
-            :attr:`counted`, and ``first_scene`` if :attr:`first` is set.
-        make: generates a scene from its number, a seed and the ``data`` section, with its gold, as bytes;
-            runs in workers.
+        numbers: gives the scene numbers that the settings of a benchmark's data ask for (its section in a
+            profile of params.yaml). The settings have the count under the name in :attr:`counted`, and
+            ``first_scene`` if :attr:`first` is set.
+        make: generates a scene from its number, a seed and these settings, with its gold, as bytes; runs in
+            workers.
         write: writes scenes, given in order, and their seed to a folder in the official layout.
         counted: the parameter name for the number of scenes, and its default.
         unit: the counted unit, in words.

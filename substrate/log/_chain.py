@@ -49,12 +49,13 @@ class Chain:
 
     def after(self, tick: int, lines: Sequence[str]) -> Chain:
         """The chain after some more lines of a tick; the next tick closes this one."""
+        body = "\n".join(lines).encode("utf-8", "surrogatepass")
         if tick == self.tick:
             base, hasher = self.base, self._hasher.copy()
+            hasher.update(b"%b\n" % body)
         else:
-            base = self._hasher.digest()
-            hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
-        hasher.update(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+            base, hasher = self._hasher.digest(), _BLANK.copy()
+            hasher.update(b"%b tick %d\n%b\n" % (base, tick, body))
         return Chain.made(hasher, base, tick, self.fed + len(lines))
 
     def linked(

@@ -155,7 +155,7 @@ def ascending(ticks: Sequence[int], last: int) -> array[int]:
     except OverflowError as error:
         raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
     if not column or (column[0] >= last and sorted(ticks) == ticks):
-        return column
+        return column  # the usual case, without a loop over the ticks
     for tick in column:
         if tick < last:
             before = f"tick {tick} lies before tick {last}, the log's last"

@@ -19,7 +19,6 @@ import pyoxigraph as ox
 
 from substrate.log._columns import DeltaSequence, Segment
 from substrate.log._locking import MEMORY
-from substrate.log._triples import Triples
 from substrate.sparql.patterns import Pattern
 
 # Stores that a log and its branches keep between queries
@@ -37,8 +36,15 @@ _QUADS = 1 << 16
 _WORN = 8
 
 
+# Returns the numbers of the triples that hold in a state
+Holding = Callable[[], Sequence[int]]
+
+
 class Stores:
     """The stores that a log and its branches share: a query takes the nearest store, moves it and reads it.
+
+    Its methods take a state as a log, the number of the log's deltas before the state (``position``), and a
+    function for the state's triples (``holding``), which is called only to fill a store.
 
     Safe for threads: only one query at a time uses a store, and none waits. If all stores are taken, a query
     fills its own. A forked process begins without stores, because another thread may have been moving them.
@@ -51,22 +57,20 @@ class Stores:
         """Drop all stores, as a forked process must."""
         self._free: list[_MovableStore] = []
         self._lock = Lock()
-        self._work = 0
+        self._changes = 0  # the triples that filling and moving these stores has changed so far
 
     @contextmanager
-    def at(
-        self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
-    ) -> Iterator[ox.Store | None]:
-        """A store with a record's state after ``position`` deltas, for the duration of the context.
+    def at(self, log: DeltaSequence, position: int, holding: Holding) -> Iterator[ox.Store | None]:
+        """A store with a log's state after ``position`` deltas, for the duration of the context.
 
         It is ``None`` if the state has triples that a store cannot tell apart (``"01"`` and ``"1"``): only a
         store filled for this state is then right.
         """
         _USED.add(self)
-        taken = self._taken(record, position)
+        taken = self._taken(log, position)
         try:
-            store = taken.moved(record, position, standing)
-            self._work += taken.cost
+            store = taken.moved(log, position, holding)
+            self._changes += taken.cost
             yield store
         finally:
             with self._lock:
@@ -74,11 +78,7 @@ class Stores:
                     self._free.append(taken)
 
     def part(
-        self,
-        record: DeltaSequence,
-        position: int,
-        patterns: Iterable[Pattern] | None,
-        standing: Callable[[], Sequence[int]],
+        self, log: DeltaSequence, position: int, patterns: Iterable[Pattern] | None, holding: Holding
     ) -> ox.Store | None:
         """A store with the triples that fit some patterns after ``position`` deltas.
 
@@ -88,38 +88,39 @@ class Stores:
             return None
         with self._lock:
             # Without a free store, a new one must be filled, with at most a triple per delta
-            distance = min((store.distance(record, position) for store in self._free), default=position)
+            distance = min((store.distance(log, position) for store in self._free), default=position)
         if distance <= _NEAR:
             return None
         with MEMORY:
-            if sum(map(record.triples.search_cost, patterns)) > _SCANS * distance:
+            if sum(map(log.triples.search_cost, patterns)) > _SCANS * distance:
                 return None
-            fitting = [numbers for pattern in patterns for numbers in record.triples.fitting(pattern)]
+            fitting = [numbers for pattern in patterns for numbers in log.triples.fitting(pattern)]
         matches = sum(map(len, fitting))
         if matches > _CHECKS * distance:
             return None
         if matches > distance // 2:
-            # Fill or move a shared store first: later queries can reuse it
-            if self._work < len(record.triples) // 2:
+            # Such a part costs about as much as moving a shared store, which later queries can reuse. So it
+            # is made only after many changes of the shared stores: queries then hardly reuse them.
+            if self._changes < len(log.triples) // 2:
                 return None
-            stands = set(standing())
-            numbers = set().union(*map(stands.intersection, fitting))
+            held = set(holding())
+            numbers = set().union(*map(held.intersection, fitting))
         else:
-            numbers = record.holding_after(set().union(*fitting), position)
+            numbers = log.holding_after(set().union(*fitting), position)
         if len(numbers) > distance:
             return None
         store = ox.Store()
-        store.extend(record.triples.quads(sorted(numbers), _QUADS))
+        store.extend(log.triples.quads(sorted(numbers), _QUADS))
         # If the store merged two triples, the part may be wrong, so the query reads the whole state
         return store if len(store) == len(numbers) else None
 
-    def _taken(self, record: DeltaSequence, position: int) -> _MovableStore:
+    def _taken(self, log: DeltaSequence, position: int) -> _MovableStore:
         """Take the nearest free store, or an empty one if the nearest is far and there is room.
 
         A query of the past leaves a store of the present alone if another store is free or may be made.
         """
         with self._lock:
-            costs = [store.distance(record, position) for store in self._free]
+            costs = [store.distance(log, position) for store in self._free]
             best = min(range(len(costs)), key=costs.__getitem__, default=None)
             if best is not None and costs[best] > _NEAR and self._free[best].is_present:
                 others = [place for place, store in enumerate(self._free) if not store.is_present]
@@ -142,11 +143,11 @@ if hasattr(os, "register_at_fork"):
 
 
 class _MovableStore:
-    """A store and the place whose state it holds: a record and a number of its deltas."""
+    """A store and the state that it holds: the log, and the number of the log's deltas before the state."""
 
     def __init__(self) -> None:
         self.store: ox.Store | None = None
-        self._record = DeltaSequence()
+        self._log = DeltaSequence()
         self._position = 0
         self._changes = 0
         # The number of triples that the last move or fill changed
@@ -156,109 +157,103 @@ class _MovableStore:
 
     @property
     def is_present(self) -> bool:
-        """True if the store holds the last state of its record, or nearly."""
-        return len(self._record) - self._position <= _NEAR
+        """True if the store holds the last state of its log, or nearly."""
+        return len(self._log) - self._position <= _NEAR
 
-    def distance(self, record: DeltaSequence, position: int) -> int:
-        """The number of deltas between the store's place and another place."""
-        if record is self._record:
+    def distance(self, log: DeltaSequence, position: int) -> int:
+        """The number of deltas between the store's state and another state."""
+        if log is self._log:
             return abs(position - self._position)
-        return sum(last - first for part in self._unshared(record, position) for _, first, last in part)
+        return sum(last - first for part in self._unshared(log, position) for _, first, last in part)
 
-    def moved(
-        self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
-    ) -> ox.Store | None:
-        """Move the store to another place or fill it anew; ``None`` if a store cannot hold the state."""
+    def moved(self, log: DeltaSequence, position: int, holding: Holding) -> ox.Store | None:
+        """Move the store to another state or fill it anew; ``None`` if a store cannot hold the state."""
         self.cost = 0
         store = self.store
         if store is not None:
-            if record is self._record and position == self._position:
+            if log is self._log and position == self._position:
                 return store
             self.store = None  # a move that fails or is given up may have changed it
-            if self._move(store, record, position):
+            if self._move(store, log, position):
                 self.store = store
                 return store
-        self._fill(record, standing())
-        self._record, self._position = record, position
+        self._fill(log, holding())
+        self._log, self._position = log, position
         return self.store
 
-    def _fill(self, record: DeltaSequence, standing: Sequence[int]) -> None:
+    def _fill(self, log: DeltaSequence, held: Sequence[int]) -> None:
         store = ox.Store()
-        store.extend(record.triples.quads(standing, _QUADS))
-        self._changes, self.cost, self.size = 0, len(standing), len(standing)
+        store.extend(log.triples.quads(held, _QUADS))
+        self._changes, self.cost, self.size = 0, len(held), len(held)
         # The store compares values: if it merged triples, it cannot be changed one triple at a time
-        self.store = store if len(store) == len(standing) else None
+        self.store = store if len(store) == len(held) else None
 
-    def _move(self, store: ox.Store, record: DeltaSequence, position: int) -> bool:
-        """Move to another place by the triples that differ; false if filling is cheaper or necessary."""
-        before = self._record
+    def _move(self, store: ox.Store, log: DeltaSequence, position: int) -> bool:
+        """Move to another state by the triples that differ; false if filling is cheaper or necessary."""
+        before = self._log
         room = _NEAR + self.size
-        if self._changes > _WORN * room or self.distance(record, position) > room:
+        if self._changes > _WORN * room or self.distance(log, position) > room:
             return False
-        if record is before:
+        if log is before:
             start, stop = sorted((self._position, position))
-            added, gone = record.net(start, stop)
+            added, gone = log.net(start, stop)
             if position < self._position:
                 added, gone = gone, added
         else:
-            gone, added = self._difference(record, position)
+            gone, added = self._difference(log, position)
         for quad in before.triples.quads(gone, _QUADS):
             store.remove(quad)
-        for quad in record.triples.quads(added, _QUADS):
+        for quad in log.triples.quads(added, _QUADS):
             if quad in store:
                 return False
             store.add(quad)
         self.cost = len(gone) + len(added)
         self._changes += self.cost
         self.size += len(added) - len(gone)
-        self._record, self._position = record, position
+        self._log, self._position = log, position
         return True
 
-    def _difference(self, record: DeltaSequence, position: int) -> tuple[list[int], list[int]]:
-        """The triples that hold only here, and those that hold only there, each by its own table's number."""
-        before, here = self._record, self._position
-        shared = before.triples.shared(record.triples)
+    def _difference(self, log: DeltaSequence, position: int) -> tuple[list[int], list[int]]:
+        """The triples that hold only in the store's state, and those that hold only in another state.
+
+        The first are numbers of this log's table, the second numbers of the other log's table.
+        """
+        here, there = self._log.triples, log.triples
+        # Below this number, both tables have the same triples
+        shared = here.shared(there)
+        only_here, only_there = self._unshared(log, position)
+        # Each triple that the differing segments mention, once, by its numbers in both tables
+        pairs: dict[tuple[int | None, int | None], None] = {}
+        for number in _numbers(only_here):
+            pairs[number, number if number < shared else there.find(here.text(number))] = None
+        for number in _numbers(only_there):
+            pairs[number if number < shared else here.find(there.text(number)), number] = None
         gone: list[int] = []
         added: list[int] = []
-        seen: set[int] = set()
-        for parts, ours in zip(self._unshared(record, position), (True, False), strict=True):
-            for columns, first, last in parts:
-                for number in dict.fromkeys(columns.numbers[first:last]):
-                    mine, theirs = _numbers_in_both(number, shared, before.triples, record.triples, ours)
-                    if mine is not None:
-                        if mine in seen:
-                            continue
-                        seen.add(mine)
-                    stood = mine is not None and before.holds_after(mine, here)
-                    stands = theirs is not None and record.holds_after(theirs, position)
-                    if mine is not None and stood and not stands:
-                        gone.append(mine)
-                    elif theirs is not None and stands and not stood:
-                        added.append(theirs)
-        return gone, list(dict.fromkeys(added))
+        for before, after in pairs:
+            held = before is not None and self._log.holds_after(before, self._position)
+            holds = after is not None and log.holds_after(after, position)
+            if before is not None and held and not holds:
+                gone.append(before)
+            elif after is not None and holds and not held:
+                added.append(after)
+        return gone, added
 
-    def _unshared(self, record: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
-        return without_common(
-            list(self._record.segments(0, self._position)), list(record.segments(0, position))
-        )
+    def _unshared(self, log: DeltaSequence, position: int) -> tuple[list[Segment], list[Segment]]:
+        return without_common(list(self._log.segments(0, self._position)), list(log.segments(0, position)))
 
 
-def _numbers_in_both(
-    number: int, shared: int, here: Triples, there: Triples, ours: bool
-) -> tuple[int | None, int | None]:
-    """A triple's numbers in two tables, from its number in the first (``ours``) or in the second."""
-    if number < shared:
-        return number, number
-    if ours:
-        return number, there.find(here.text(number))
-    return here.find(there.text(number)), number
+def _numbers(segments: Iterable[Segment]) -> Iterator[int]:
+    """The numbers of the triples that some segments mention, each once per segment."""
+    for columns, first, last in segments:
+        yield from dict.fromkeys(columns.numbers[first:last])
 
 
 def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """The differences of two records: the segments only in the first, and those only in the second.
+    """The segments that only the first of two logs has, and the segments that only the second has.
 
-    The remaining segments are the same, in the same order. So a triple that no returned segment mentions
-    has the same history in both records, and holds in both or in neither.
+    Without the returned segments, both logs are the same, in the same order. So a triple that no returned
+    segment mentions has the same history in both logs, and holds in both or in neither.
 
     >>> from substrate.log._columns import Columns
     >>> common, own = Columns(), Columns()
@@ -281,7 +276,8 @@ def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], l
             end = min(rest[-1][2], before)
             only.append((columns, rest[-1][1], end))
             _cut(rest, end)
-        elif any(c is columns and end > first for c, _, end in right):
+        elif any(later is columns and end > first for later, _, end in right):
+            # The next segment of ``a`` comes later in ``b``, so ``a`` lacks the next segment of ``b``
             only_b.append(right.pop())
         else:
             only_a.append(left.pop())

@@ -98,12 +98,13 @@ class EventLog(GrowingLog):
         with journal.lock:
             journal.check()
             column = whole_ticks(ticks, self.last_tick)
-            chain, descent = self.chain, None if len(self) else self.descent
+            # Only a log's first transaction names its origin
+            chain, descent = self.chain, (None if len(self) else self.descent)
             written = list(transactions(chain, descent, by_tick(column, inserts, texts), None))
             if written:
                 journal.append("".join(text for text, _ in written))
             with MEMORY:
-                for _, later in written[-1:]:
+                for _, later in written[-1:]:  # none if there are no deltas
                     self._digests.keep(later)
                 self._take(column, inserts, texts, quads)
 
@@ -190,6 +191,7 @@ class EventLog(GrowingLog):
                 raise contents.damage.error(path)
         offset = whole
         if path.suffix == ".gz":
+            # The file can only be cut after a member: the last one whose content is whole
             offset = max((end for unpacked, end in contents.ends if unpacked <= whole), default=0)
         if offset < contents.size:
             log.torn = TornTail(offset, contents.size - offset)

@@ -153,8 +153,8 @@ def _rows(text: str, name: str) -> Iterator[_Row]:
         depth += (kind == "open") - (kind == "close")
         if depth < 0 or (kind == "word" and row and (depth or row[0] in _CHANGES)):
             raise _no_row(text, begun, name)
-        # The tokens of a triple term are one term
-        inside = depth > (kind == "open") or kind == "close"
+        # The tokens of a triple term are one term; only its first bracket, at depth 1, begins a term
+        inside = kind == "close" or depth > (1 if kind == "open" else 0)
         token = {"open": "<<(", "close": ")>>"}.get(kind) or _node(token)
         if inside:
             row[-1] += f" {token}"

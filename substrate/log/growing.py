@@ -209,10 +209,10 @@ class GrowingLog(Timeline):
         >>> len(log.state(4))
         1
         """
-        deltas = list(deltas)
+        deltas, insertion = list(deltas), Op.INSERT  # an enum looks its members up slowly
         texts = [text for _, _, text in deltas]
         require_flat("\n".join(texts))
-        inserts = bytearray([op is Op.INSERT for _, op, _ in deltas])
+        inserts = bytearray([op is insertion for _, op, _ in deltas])
         self._grow([tick for tick, _, _ in deltas], inserts, texts)
 
     def extend_from(self, other: DeltaSequence, start: int = 0, stop: int | None = None) -> None:

@@ -93,7 +93,7 @@ class Journal:
         if self._unusable:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
         if status.st_size != self._end:
-            self._unusable = True
+            self._unusable = True  # later appends are refused as after a failed append
             what = "another writer, which the lock did not stop, changed the file"
             hint = "Write it from one machine only; close it here, then run `substrate log verify`"
             raise LogError(what, where=(self.path,), hint=hint)

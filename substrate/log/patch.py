@@ -162,7 +162,7 @@ class Verified(NamedTuple):
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
     """Verify a log file byte for byte and give its transactions, a batch at a time.
 
-    A last transaction that is cut off is left out.
+    A torn end, which is a last transaction that was cut off, is left out.
 
     Args:
         file: positioned at the first transaction to verify; everything before it is verified already.
@@ -182,7 +182,7 @@ def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Ve
             at, start, chain = at + batch.end - start, batch.end, batch.chain
         rest = rest[at:]
     if rest:
-        _explain(rest, name, start, chain)
+        _require_cut_off(rest, name, start, chain)
 
 
 def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
@@ -209,30 +209,32 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         return nothing
     # After parsing, this is the costliest part of reading, so each step passes over all transactions once
     blocks = data[first:stop].split(_END)
-    # Take the transactions whose ticks have as many digits as the first; the next call proves the others
-    opened = blocks[0].find(_BODY) + len(_BODY)
-    body = slice(opened - len(_BODY), opened)
-    blocks = blocks[: bisect_left(blocks, True, key=lambda block: block[body] != _BODY)]
-    digits = list(map(itemgetter(slice(_TICK, body.start)), blocks))
+    # Take the transactions whose ticks have as many digits as the first: in all of them, the tick ends and
+    # the lines begin at the same place. The next call proves the others.
+    tick_end = blocks[0].find(_BODY)
+    lines_begin = tick_end + len(_BODY)
+    differs = bisect_left(blocks, True, key=lambda block: block[tick_end:lines_begin] != _BODY)
+    digits = list(map(itemgetter(slice(_TICK, tick_end)), blocks[:differs]))
     ticks = _whole_ticks(digits)
-    bodies = list(map(itemgetter(slice(opened, None)), blocks[: len(ticks)]))
+    bodies = list(map(itemgetter(slice(lines_begin, None)), blocks[: len(ticks)]))
     text = b"\n".join([*bodies, b""])
     deltas = text.count(b"\n")
     digests, after = chain.linked(digits[: len(ticks)], bodies, deltas)
     ids = b"".join(digests).hex(" ", hashlib.sha256().digest_size).encode().split()
     before = [chain.value.removeprefix("sha256:").encode(), *ids]
+    # The transactions as this log would write them must be the file's bytes
     fields = joined.from_iterable(zip(ids, before, ticks, bodies, strict=False))
     written = _WHOLE * len(bodies) % tuple(fields)
     if not data.startswith(written, first) or not all(bodies):
         # After a wrong transaction all digests differ, so only the transactions before it are proven
         end = first
-        for *header, body_ in zip(ids, before, ticks, bodies, strict=False):
-            transaction = _WHOLE % (*header, body_)
-            if not body_ or not data.startswith(transaction, end):
+        for *header, body in zip(ids, before, ticks, bodies, strict=False):
+            transaction = _WHOLE % (*header, body)
+            if not body or not data.startswith(transaction, end):
                 break
             end += len(transaction)
         return _prove(data[at:end], 0, start, chain) if end > first else nothing
-    if deltas > len(ticks):
+    if deltas > len(ticks):  # some tick has several deltas
         counts = [body.count(b"\n") + 1 for body in bodies]
         ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
     return Verified(ticks, text, start + first - at + len(written), after, descent, opening)
@@ -246,8 +248,8 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
         return [int(tick) for tick in takewhile(lambda tick: tick.isdigit() and len(tick) < 20, digits)]
 
 
-def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
-    """Raise the error for the rest of a file, unless the rest is the beginning of a transaction."""
+def _require_cut_off(rest: bytes, name: str, start: int, chain: Chain) -> None:
+    """Raise the error for the rest of a file, unless the rest is only the beginning of a transaction."""
     text = rest.decode("utf-8", "replace")
     if start == 0 and not any(text.startswith(line) or line.startswith(text) for line in _BEGINNINGS):
         _require_ours(text, name)

@@ -167,15 +167,15 @@ class Replay:
         state, position = self.state, self._position
         nearest = self.log.checkpoints.nearest(target)
         if nearest - position > SPACING or position - target > SPACING + len(state):
-            state._move(target, tick)
+            state.move(target, tick)
         elif target < position:
             # To go back, retract (0) the inserted triples, then insert (1) the retracted ones
             for insert, numbers in enumerate(self.log.net(target, position)):
                 for number in numbers:
-                    state._apply(insert, number)
+                    state.apply_numbered(insert, number)
         else:
             for insert, number in self.log.steps(position, target):
-                state._apply(insert, number)
+                state.apply_numbered(insert, number)
         self._position = target
         state.tick = tick
         return state

@@ -2,6 +2,9 @@
 
 Two triples are equal if their terms are equal: a state keeps ``"01"`` and ``"1"`` apart, although they are
 one integer in SPARQL.
+
+A state refers to a triple by its number in a table (:class:`substrate.log._triples.Triples`). Its set is a
+dictionary from these numbers to ``None``, because a dictionary keeps their order.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ class State:
         log: the state's log.
         position: the number of the log's deltas before the state.
         tick: the state's tick.
-        reach: returns the numbers of the triples that hold after a number of deltas.
+        reach: returns the triples that hold after a number of the log's deltas.
         shared: the stores to query while the state is unchanged; ``None`` means a store of its own.
 
     >>> from substrate import Delta, EventLog
@@ -60,7 +63,8 @@ class State:
         self._triples = log.triples
         self._set: dict[int, None] | None = None
         self._shared = shared
-        self._first_query: Stores | None = None  # the stores of a head, which only its first query may use
+        # Only a head has it: shared stores, for its first query alone
+        self._first_query: Stores | None = None
         self._store: ox.Store | None = None
         self._distinct = True  # false if the store has merged triples of equal value
         self._pending: list[tuple[int, int]] = []  # changes of the state that its own store lacks
@@ -103,14 +107,14 @@ class State:
             return
         if self._store is None and (stores := self._shared or self._first_query):
             self._first_query = None
-            part = stores.part(self._log, self._position, patterns, self._numbers)
+            part = stores.part(self._log, self._position, patterns, self._held)
             if part is not None:
                 yield part
                 return
         if self._shared is None or self._store is not None:
             yield self._own_store()
             return
-        with self._shared.at(self._log, self._position, self._numbers) as store:
+        with self._shared.at(self._log, self._position, self._held) as store:
             yield self._own_store() if store is None else store
 
     def _own_store(self) -> ox.Store:
@@ -137,9 +141,9 @@ class State:
         return store
 
     def _quads(self) -> Iterator[ox.Quad]:
-        return self._triples.quads(self._numbers())
+        return self._triples.quads(self._held())
 
-    def _numbers(self) -> list[int]:
+    def _held(self) -> list[int]:
         """The numbers of the state's triples, without making the state's set."""
         return list(self._reach(self._position) if self._set is None else self._set)
 
@@ -148,9 +152,9 @@ class State:
 
         This is for replays and emitters, which own their state; the state's log does not change.
         """
-        return self._change(op, str(quad), quad)
+        return self._apply_spelled(op, str(quad), quad)
 
-    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+    def _apply_spelled(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Apply an operation on a triple's spelling; ``quad``, if given, is the same triple."""
         number = self._triples.find(text)
         if number is None:
@@ -162,9 +166,10 @@ class State:
             number = self._triples.number(text)
             if quad is not None:
                 self._triples.keep((number,), (quad,))
-        return self._apply(int(op is Op.INSERT), number)
+        return self.apply_numbered(int(op is Op.INSERT), number)
 
-    def _apply(self, insert: int, number: int) -> bool:
+    def apply_numbered(self, insert: int, number: int) -> bool:
+        """For replays and heads: apply a log's delta, 1 to insert or 0 to retract a triple by its number."""
         standing = self._standing
         if (number in standing) is bool(insert):
             return False
@@ -185,8 +190,8 @@ class State:
             self._store = None
             self._pending.clear()
 
-    def _move(self, position: int, tick: int) -> None:
-        """Become the state after another number of deltas."""
+    def move(self, position: int, tick: int) -> None:
+        """For replays: become the state after another number of the log's deltas."""
         self._forget()
         self._set, self._position, self.tick = None, position, tick
 
@@ -275,6 +280,7 @@ class State:
         object: Term | None = None,  # the name in RDF
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
+        # ``None`` fits any term: a value has several spellings, and a pattern cannot name a blank node
         wanted = (
             spelled(term) if isinstance(term, ox.NamedNode | ox.Triple) else None
             for term in (subject, predicate, object)
@@ -344,8 +350,8 @@ class Head(State):
         super().__init__(log, len(log), tick, reach)
         self._first_query = stores
 
-    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
-        """Refuse the change: only an append may change the head."""
+    def _apply_spelled(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+        """Refuse the change: a head changes only in :meth:`follow`, which an append calls."""
         what = "only its log can change the head of a log"
         raise LogError(what, hint="Append to the log, or change log.state()")
 
@@ -355,4 +361,4 @@ class Head(State):
             self._position, self.tick = len(self._log), tick
             if self._set is not None:
                 for insert, number in steps:
-                    self._apply(insert, number)
+                    self.apply_numbered(insert, number)

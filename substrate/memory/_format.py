@@ -34,7 +34,8 @@ from substrate.memory.records import Ground, Node, Properties
 Changes = list[tuple[Op, Triple]]
 # A record's description: predicates and objects
 Description = list[tuple[ox.NamedNode, Term]]
-_BEGINNING = f"{rec.FROM} {ox.Literal(0)}"
+# Everything around the tick in the detail of a record's beginning
+_BEFORE_TICK, _AFTER_TICK = f"{rec.FROM} {ox.Literal(0)}".split('"0"')
 _REIFIES, _TYPE = str(rec.REIFIES), str(RDF_TYPE)
 OPEN, _CLOSE = "<<( ", " )>>"
 """The brackets of a triple term, as :func:`substrate.base.ntriples.spelled` writes them."""
@@ -70,7 +71,7 @@ def beginning_detail(tick: int) -> Detail:
     >>> beginning_detail(7) == detail(rec.FROM, ox.Literal(7))
     True
     """
-    line = _BEGINNING.replace('"0"', f'"{tick}"', 1)
+    line = f'{_BEFORE_TICK}"{tick}"{_AFTER_TICK}'
     return Detail(line, line)
 
 
@@ -103,9 +104,8 @@ class Draft(NamedTuple):
 
     def named(self, digest: str) -> ox.NamedNode:
         """The record's node in a log with this digest."""
-        details = [hashed for hashed, _ in self.details]
-        changes = [f"{op.value} {text}" for op, text in self.changes]
-        content = [digest, str(self.tick), self.kind, *details, *changes]
+        content = [digest, str(self.tick), self.kind, *[hashed for hashed, _ in self.details]]
+        content += [f"{op.value} {text}" for op, text in self.changes]
         return ox.NamedNode(rec.PREFIX + hashlib.sha256("\n".join(content).encode()).hexdigest()[:32])
 
     def insertions(self, node: ox.NamedNode) -> list[str]:

@@ -171,8 +171,8 @@ class Partial(State):
         thing = quads_of([text])[0].subject
         return not isinstance(thing, ox.Triple) and text in self.about(thing)
 
-    def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
+    def _apply_spelled(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         if self.about is not None:
             len(self)  # reads all triples before a change
             self.about = None
-        return super()._change(op, text, quad)
+        return super()._apply_spelled(op, text, quad)

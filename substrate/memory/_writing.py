@@ -1,4 +1,4 @@
-"""How a memory writes: it checks and dates a call, lets due facts begin and end, and appends records."""
+"""The writes of a memory: a call is checked and dated, due facts begin and end, and records are appended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import require_tick
-from substrate.base.delta import Op, Spelled, Triple
+from substrate.base.delta import Op, Triple
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import term
 from substrate.base.vocabulary import RDF_TYPE
@@ -44,7 +44,7 @@ class Call(NamedTuple):
 class Batch(NamedTuple):
     """Many records, not yet in the log: their deltas, and what the caller gets for them."""
 
-    deltas: Iterable[Spelled]
+    deltas: Iterable[tuple[int, Op, str]]
     records: list[Record]
 
 
@@ -167,7 +167,7 @@ class Writer:
             texts += lines
             records.append(Record(node, tick, tuple(range(place, place + len(lines)))))
             place, tick = place + len(lines), tick + step
-        return Batch(map(Spelled, ticks, repeat(Op.INSERT), texts), records)
+        return Batch(zip(ticks, repeat(Op.INSERT), texts, strict=False), records)
 
 
 def _has_class(state: State, node: Node) -> bool:

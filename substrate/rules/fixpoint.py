@@ -113,12 +113,11 @@ class RuleEmitter:
             require_tick(self.until, "until")
 
     def keeps(self, log: EventLog, at: int) -> int:
-        """Count the deltas that a branch at tick ``at`` keeps: all earlier deltas.
+        """Count the deltas that a branch at tick ``at`` keeps: all earlier deltas, and the opening.
 
-        At the log's first tick, the branch keeps the opening deltas or, if the log declares no opening, all
-        deltas of that tick.
+        At the first tick of a log that declares no opening, the branch keeps all deltas of that tick.
         """
-        return log.kept(at) or (0 if log.opening else log.position(at))
+        return log.kept(at) or log.position(at)
 
     def unchecked(self) -> RuleEmitter:
         """The same emitter without the shapes."""
@@ -170,8 +169,8 @@ class RuleEmitter:
         for tick in range(start, until + 1):
             stop = max(place, given.position(tick))
             for op, quad in given.changes(place, stop):
-                # The property decides whether a triple is exogenous; for rdf:type, the class decides. Without
-                # deltas before the start, the opening itself is applied, and all of it is given.
+                # The property decides whether a triple is exogenous; for rdf:type, the class decides. While
+                # nothing has been kept or applied yet, these are the log's first deltas, and all are given.
                 word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
                 if not place or word in exogenous:
                     yield settler.take(tick, op, quad)

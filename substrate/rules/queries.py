@@ -15,7 +15,9 @@ from substrate.rules.tbox import TBox
 from substrate.sparql.patterns import patterns_of
 from substrate.sparql.tokens import tokens
 
+# The variables and expressions between SELECT and its pattern
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
+# An expression in brackets, which stays as it is, or a variable of a rule, which is dropped
 _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
 
 
@@ -54,7 +56,7 @@ def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
     properties: set[ox.NamedNode] = set()
     prefixes = dict(rule.prefixes)
     for query in rule.queries:
-        condition = query[query.find("}") :]
+        condition = query[query.find("}") :]  # all after the template of CONSTRUCT
         named = {match["name"] for match in _NAMING.finditer(condition) if "tick" in match["value"]}
         rest = _NAMING.sub(lambda match: "" if "tick" in match["value"] else match[0], condition)
         depth, before = 0, ("", "")

@@ -169,7 +169,7 @@ def _plan(tbox: TBox) -> _Plan:
                 covered.append(shape)
                 for term in {shape.path, *shape.targets, *frozenset[Term]().union(*shape.classes)}:
                     by_term.setdefault(term, []).append(shape)
-            elif part not in off:
+            elif part not in off:  # pyshacl judges this part when a change has a term that it may read
                 for term in {None} if strange else {*_terms_read(tbox, part), *below}:
                     others.setdefault(term, set()).add(str(owner(tbox.quads, root)))
     return _Plan(tuple(covered), by_term, others)
@@ -193,10 +193,12 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
     paths, kinds, types, texts, most, least, messages = (_objects(tbox, part, sh(name)) for name in names)
     nodes = [term for term in (*paths, *kinds, *types) if isinstance(term, ox.NamedNode)]
     strings = [term.value for term in texts if isinstance(term, ox.Literal) and not _may_be_respelled(term)]
+    # Classes and datatypes must be IRIs, patterns must be texts of one spelling, and the path a single IRI
+    are_read = len(paths) == 1 and len(nodes) == 1 + len(kinds) + len(types) and len(strings) == len(texts)
     if (
         not words <= _OF_PROPERTIES | {RDF_TYPE}
         or max(map(len, (types, most, least))) > 1
-        or [len(paths), len(nodes), len(strings)] != [1, 1 + len(kinds) + len(types), len(texts)]
+        or not are_read
         or nodes[0] in (RDF_TYPE, SUBCLASS)
         or any(node.value.startswith((_XSD, _RDF)) and node.value not in _PLAIN for node in nodes)
     ):

@@ -20,7 +20,7 @@ def _counting(times: int) -> Bench:
     def prepare(size: int) -> Iterator[Pair]:
         yield Pair(lambda: sum(range(times * size * LOOPS)), lambda: sum(range(size * LOOPS)))
 
-    return Bench("counting", "counting less", None, (1,), prepare)
+    return Bench("counting", "counting less", (1,), prepare)
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from stories import ask, tell
 
 from substrate import Assert, FormatError, TBox, fork
 from substrate.cause.explanation import Evidence
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
 from substrate.domains.babi.format import parse_stories, read_tasks
-from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.sentences import parse_sentence
 
 TWO = (

@@ -3,7 +3,7 @@
 import pytest
 from stories import ask, tell
 
-from substrate.domains.babi.interpreter import answer_story
+from substrate.domains.babi.answers import answer_story
 
 
 @pytest.mark.parametrize(

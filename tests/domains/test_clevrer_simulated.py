@@ -19,6 +19,7 @@ from research.domains.positions import tracked_log
 from research.domains.possible import PossibleEvent, PossibleScene, answer_possible
 from substrate import EventLog, LogError, ProgramError, Retract, TBox, fork
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.counterfactual import Fate, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_log
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
@@ -36,7 +37,6 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     tracks,
 )
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from substrate.base.errors import FormatError, ProgramError, TBoxError
 from substrate.base.ntriples import text_of
 from substrate.cause.explanation import Evidence
+from substrate.domains.gqa.answers import Resolve, Scene, answer_scene
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain
 from substrate.domains.gqa.format import (
@@ -26,7 +27,6 @@ from substrate.domains.gqa.format import (
     read_questions,
     read_scene_graphs,
 )
-from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.domains.gqa.ontology import NAMESPACE, Ontology
 from substrate.domains.gqa.program import compile_program
 from substrate.log.event_log import EventLog

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from substrate.base.errors import ParameterError
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.format import parse_stories, read_tasks
-from substrate.domains.babi.interpreter import answer_story
 from substrate.generators.babi import TASKS, tell_task, write_texts
 
 SEEDS = (0, 1, 20260)

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from substrate.domains.gqa.answers import Resolve, Scene, answer_scene
 from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
-from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.domains.rows import Row
 from substrate.generators.gqa import sample, write
 from substrate.generators.gqa.sampling import Sample

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.format import Story, read_tasks
-from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.rows import Row
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "babi"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.format import Story, parse_stories
-from substrate.domains.babi.interpreter import answer_story
 
 
 def tell(*lines: str) -> Story:

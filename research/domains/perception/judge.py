@@ -20,9 +20,9 @@ from research.domains.perception.perceive import (
     PerceivedCollision,
     PerceivedCrossing,
 )
+from substrate.domains.clevrer.answers import answer_scene
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import Question, read_scene_events
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 

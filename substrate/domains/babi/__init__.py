@@ -1,6 +1,6 @@
 """bAbI: stories told in sentences, and questions about them.
 
-Begin with ``deltas.py``, which tells a story sentence by sentence, then ``interpreter.py``, which answers.
+Begin with ``deltas.py``, which tells a story sentence by sentence, then ``answers.py``, which answers.
 The two halves share only ``format.py`` (the files), ``_lexicon.py`` (the words that the TBox knows) and
 ``_terms.py`` (how the log spells them)::
 

@@ -7,9 +7,9 @@ from itertools import groupby
 from substrate.base.errors import FormatError
 from substrate.cause.explanation import ERROR, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.babi._reading import Reader
+from substrate.domains.babi.answers import answer_question
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
-from substrate.domains.babi.interpreter import answer_question
 from substrate.log.event_log import EventLog
 
 

@@ -1,7 +1,8 @@
 """CLEVRER: colliding objects; questions about events, causes, the future and removed objects.
 
-Begin with ``program.py``: :data:`OPCODES` says what each token of a question's program does. The way of a
-question is ``interpreter.py`` ► ``program.py`` ► ``scene.py``; of a log, ``format.py`` ► ``deltas.py``.
+Begin with ``program.py``, the stack machine: :data:`OPCODES` says what each token of a question's program
+does. The way of a question is ``answers.py`` ► ``program.py`` ► ``scene.py``; of a log, ``format.py`` ►
+``deltas.py``.
 
 Each file imports only files above it::
 
@@ -16,7 +17,7 @@ Each file imports only files above it::
     parameters.py, kinematics.py  the settings; Algorithm 3
     kinds.py, program.py          the language of programs: its types, its opcodes
     _chances.py                   how probable an answer about an imagined world is
-    interpreter.py                answers as rows; ``submission.py``: as the official server takes them
+    answers.py                    answers as rows; ``submission.py``: as the official server takes them
     evidence.py, explain.py       the deltas behind a step, and the explanation of an answer
     picture.py                    the timeline of an answer
 """

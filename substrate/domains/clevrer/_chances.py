@@ -7,11 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.motion.draws import DRAWS
-from substrate.domains.clevrer.program import REMOVALS, ProgramStep, World, run
+from substrate.domains.clevrer.program import IMAGINING, REMOVALS, ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene
 
-IMAGINING = (*REMOVALS, "unseen_events")
-"""The opcodes whose events no frame shows."""
 _MOVING = {*IMAGINING, "filter_moving", "filter_stationary", "filter_resting"}
 
 

@@ -201,6 +201,7 @@ def _watched(subject: str, body: Moving, frames: int, posed: Iterable[int]) -> I
 def _changes(values: bytes, *, first: bool = False) -> list[int]:
     """The indices where a value, 0 or 1, differs from the one before; with ``first``, index 0 too."""
     indices = [0]
+    # Search for the other value from the last change on; -1 ends the search
     while (index := values.find(not values[indices[-1]], indices[-1])) > 0:
         indices.append(index)
     return indices if first else indices[1:]

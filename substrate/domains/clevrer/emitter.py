@@ -107,7 +107,7 @@ class MotionEmitter:
 
 
 class _Change(NamedTuple):
-    """What makes a fork differ from its scene: an object less, or else only frames after the video."""
+    """The difference between a fork and its scene: an object less, or else only frames after the video."""
 
     removed: int | None
     horizon: int
@@ -198,8 +198,10 @@ def _start(scene: Scene, at: int, gone: Set[int]) -> int:
     """The frame from which a branch is simulated: if an object is removed, the one before its first collision
     from ``at`` on, since until then nothing else changes; else the one before ``at``.
     """
+    if not gone:
+        return max(0, at - 1)
     hits = (frame for frame, *pair in observed_collisions(scene) if frame >= at and not gone.isdisjoint(pair))
-    return max(0, min(hits, default=max(at, scene.end)) - 1 if gone else at - 1)
+    return max(0, min(hits, default=max(at, scene.end)) - 1)
 
 
 def _still_happens(event: SceneEvent, start: int, gone: Set[int], course: Course) -> bool:

@@ -9,12 +9,12 @@ import msgspec
 from substrate.base.errors import ProgramError
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import Chances, lacking_positions
+from substrate.domains.clevrer.answers import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.evidence import Reading, observed, reading_of, removal, text_of
 from substrate.domains.clevrer.format import RECORDED_AFTER, Question
-from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import OPCODES, REMOVALS, ProgramStep, World, run, unseen

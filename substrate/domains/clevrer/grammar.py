@@ -157,8 +157,10 @@ class _Reading:
             end = place + len(literal)
             self.furthest = max(self.furthest, end)
             return end
-        # Count the characters that are alike only if they reach beyond the furthest place so far.
-        if self._text.startswith(literal[: self.furthest + 1 - place], place):
+        # The characters that are alike count only if they reach beyond the furthest place so far, so the
+        # part of the literal up to there is compared first
+        needed = literal[: self.furthest + 1 - place]
+        if self._text.startswith(needed, place):
             alike = takewhile(
                 lambda pair: pair[0] == pair[1],
                 zip(literal, self._text[place : place + len(literal)], strict=False),

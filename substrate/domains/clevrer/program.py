@@ -1,6 +1,6 @@
-"""CLEVRER's question programs: postfix, on a stack, one table entry per opcode.
+"""The interpreter of CLEVRER's question programs: a stack machine for postfix tokens, one entry per opcode.
 
-The interpreter accepts the opcode names of the question files and of NS-DR's executor.
+It accepts the opcode names of the question files and of NS-DR's executor.
 """
 
 from __future__ import annotations
@@ -113,14 +113,20 @@ def _execute(
     until_underflow: bool = False,
     trace: Callable[[ProgramStep], None] | None = None,
 ) -> tuple[int, Tokens]:
-    """Run tokens from ``start`` on; return the index of the token it stopped before, and the table there.
+    """Run tokens on a stack; return the index of the token it stopped before, and the table there.
 
-    Places in errors are counted from ``offset``.
+    Args:
+        values: the stack, which is changed.
+        table: what each token does on a stack of these kinds of values.
+        start: the index of the first token to run.
+        offset: the number of tokens that ran before the program, for places in errors.
+        until_underflow: stop before the first token that lacks an operand; by default this is an error.
+        trace: called with every step.
     """
     for index, token in enumerate(program[start:], start):
         try:
             function, size, after = table[token]
-            if after is None:
+            if after is None:  # the operands do not fit
                 if until_underflow:
                     return index, table
                 raise unfit(token, table.opcodes[token].takes, table.kinds)
@@ -323,6 +329,8 @@ OPCODES |= {
 
 REMOVALS = tuple(name for name, opcode in OPCODES.items() if opcode.run is _counterfactual)
 """The opcodes that imagine a world without an object, their last operand."""
+IMAGINING = (*REMOVALS, "unseen_events")
+"""The opcodes whose events no frame shows."""
 
 WORDS: dict[str, Kind] = {
     **dict.fromkeys(COLORS, _K.COLOR),

@@ -284,6 +284,7 @@ class Scene:
         for subject, poses in self.holding(f"{NAMESPACE}pose").items():
             numbers = self._numbers.get(subject, ())
             for pose in poses:
+                # A pose is a literal of numbers, and the first is its frame
                 if (frame := int(pose[1 : pose.index(" ")])) >= first:
                     posed = Pose._make(map(float, lexical(pose).split(" ")[1:]))
                     by_frame.setdefault(frame, {}).update(dict.fromkeys(numbers, posed))

@@ -11,6 +11,6 @@ Each file imports only files above it::
     scene.py         look-ups in a scene's log
     operations.py    the operations, one entry each
     program.py       a program, type-checked by the table of operations
-    interpreter.py   answers as rows
+    answers.py       answers as rows
     explain.py       the steps to an answer; ``picture.py``: the objects that it rests on
 """

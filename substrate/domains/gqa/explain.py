@@ -8,9 +8,9 @@ from substrate.base.errors import SubstrateError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
 from substrate.domains._facts import term_of
+from substrate.domains.gqa.answers import answer_of, text_of
 from substrate.domains.gqa.arguments import Named, Related
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.interpreter import answer_of, text_of
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.operations import Instruction, Judgement, Resolve, Result, Word, run_step
 from substrate.domains.gqa.program import compile_program

@@ -127,7 +127,7 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     """
     where = (name, f"image {image_id}")
     graph = decode(_graph, data, *where)
-    for path, what, hint in _faults(graph):
+    for path, what, hint in _faults(graph):  # the first fault, if there is one
         raise FormatError(what, where=(*where, path), hint=hint)
     return graph
 
@@ -271,6 +271,7 @@ def order(steps: list[Operation], where: tuple[object, ...] = ()) -> list[int]:
     readings: dict[int, int] = {}
     try:
         for index in TopologicalSorter({i: s.dependencies for i, s in enumerate(steps)}).static_order():
+            # The result of a step that stands later is there only in the next reading
             before = (readings[other] + (other > index) for other in steps[index].dependencies)
             readings[index] = max(before, default=0)
     except CycleError as error:

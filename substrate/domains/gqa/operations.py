@@ -49,7 +49,13 @@ class Instruction(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Yes or no, with the candidates of a step for which it holds."""
+    """Yes or no.
+
+    Attributes:
+        step: the position of the step whose objects are judged; two judgements with one step are about the
+            same phrase.
+        witnesses: the objects of that step for which it holds.
+    """
 
     holds: bool
     step: int

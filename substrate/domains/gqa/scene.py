@@ -260,7 +260,7 @@ class Scene:
             for source, penalty in sources.items():
                 for end in self._ends(source, predicate, incoming=subject is not reverse):
                     if end in wanted and end != source:
-                        total = penalty + wanted[end] + (extra > 0)
+                        total = penalty + wanted[end] + (extra > 0)  # 1 if the relation is not as written
                         related[end] = min(total, related.get(end, total))
             if related:
                 return related
@@ -284,7 +284,11 @@ class Scene:
         return alike
 
     def lies(self, subject: Node, other: Node, axis: Axis) -> int:
-        """The half-pixels by which the subject's box centre is on the axis's side of the other's."""
+        """The half-pixels by which the subject's box centre is on the axis's side of the other's.
+
+        Half-pixels keep the centres whole numbers. The look-ups of the two boxes are recorded here, since
+        :meth:`box` may read them from its cache.
+        """
         side, sign = axis
         position = 0 if side == "x" else 1
         if self.look is not None:

@@ -108,7 +108,8 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     ``did_meet``: do ``agent`` and ``other`` share a place at one of these ticks, newly or still?
     ``visited_location``: is ``agent`` at ``place`` at one of them, newly or still? ``learned_fact``: does
-    ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
+    ``agent`` know ``fact`` at one of them, whenever they learned it? An intervention that makes an agent
+    forget comes before these ticks, so this is the same as knowing the fact at the horizon.
     """
 
     type: QueryType
@@ -197,7 +198,7 @@ def check(spec: Spec, *where: object) -> None:
             does not take, a tick lies outside the village's range, or two plans of an agent start at one
             tick.
     """
-    for path, what in _faults(spec):
+    for path, what in _faults(spec):  # the first fault, if there is one
         hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
         raise FormatError(what, where=(*where, path), hint=hint)
 
@@ -248,8 +249,10 @@ def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
     if need != "plan":
         yield from absent("$.intervention", (need, getattr(act, need)))
         return
+    # The agent exists: `check` stops at the first fault, here an unknown agent
     planned = next(agent.plans for agent in village.agents if agent.id == act.agent)
-    if act.plan is None or (act.type == "retract") is not (act.plan in planned):
+    must_have = act.type == "retract"
+    if act.plan is None or (act.plan in planned) is not must_have:
         what = "assert adds a plan the agent does not have, retract takes away one that they have"
         yield "$.intervention.plan", what
     elif act.type == "assert":

@@ -66,10 +66,12 @@ class Stage:
 
         The person who handles a thing last determines its place.
         """
-        self.place[thing] = self.place[person]
-        trail, stay = self.trail[thing], (self.place[person], self.arrived.get(person, 0))
-        if stay[1]:  # a second stay at the same place replaces the first
-            self.trail[thing] = [*(trail[:-1] if trail and trail[-1][0] == stay[0] else trail), stay]
+        place = self.place[thing] = self.place[person]
+        if person in self.arrived:
+            trail = self.trail[thing]
+            if trail and trail[-1][0] == place:  # a second stay at the same place replaces the first
+                trail = trail[:-1]
+            self.trail[thing] = [*trail, (place, self.arrived[person])]
 
     def move(self) -> None:
         """Move someone to a different place, with everything they hold."""
@@ -171,6 +173,7 @@ def where_was_something(tale: Tale) -> None:
         if travelled and tale.rng.random() < 0.3:
             thing = tale.rng.choice(travelled)
             trail = stage.trail[thing]
+            # The last stay at a place is asked for, unless it is the first of all: nothing comes before it
             last = {place: index for index, (place, _) in enumerate(trail)}
             index = tale.rng.choice(sorted(index for index in last.values() if index))
             (place, came), (before, was) = trail[index], trail[index - 1]

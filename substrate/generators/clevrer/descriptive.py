@@ -59,7 +59,7 @@ _SHARES: Mapping[str, float] = {
     "query_material": 14_614,
     "query_shape": 16_884,
 }
-"""Weights of some alternatives; all others are equally frequent."""
+"""Weights of some values by which questions are drawn (:data:`_STEPS`); the others have the weight 1."""
 _STATES = ("moving", "stationary")
 _ORDERS = {"first": 0, "second": 1, "last": -1}
 
@@ -75,8 +75,12 @@ class Descriptive:
 
 
 class Candidate(NamedTuple):
-    """A question with the properties by which it is drawn: its kind (of :data:`_KINDS`), its sort (such as
-    ``partner`` in :data:`_SHARES`) and the attributes by which it describes objects.
+    """A question with the properties by which it is drawn.
+
+    Attributes:
+        kind: one of :data:`_KINDS`.
+        sort: its moment or matter, such as ``partner`` in :data:`_SHARES`.
+        form: the attributes by which it describes a group, or the order of its event, such as ``only``.
     """
 
     kind: Kind
@@ -321,6 +325,7 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
     return sorted(questions, key=lambda question: SUBTYPES.index(question.subtype))
 
 
+# The properties of a candidate, in the order in which they are drawn
 _STEPS: tuple[Callable[[Candidate], str], ...] = (
     lambda candidate: candidate.question.subtype,
     lambda candidate: candidate.sort,

@@ -153,15 +153,15 @@ def simulate(
     contacts: dict[tuple[int, int], Collision] = {}
     with _world() as client:
         handles = {body.object_id: _insert(client, body) for body in ordered}
-        push, whole = forces and forces(client, handles), False
+        push, whole_frame = forces and forces(client, handles), False
         for frame in range(frames):
             if frame:
                 near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
                 # If no pair is near and no force acts, one call makes all substeps, with the same bits.
-                if (not near and push is None) != whole:
-                    whole = not whole
-                    _set_step(client, whole)
-                for _ in range(1 if whole else _SUBSTEPS):
+                if (not near and push is None) != whole_frame:
+                    whole_frame = not whole_frame
+                    _set_step(client, whole_frame)
+                for _ in range(1 if whole_frame else _SUBSTEPS):
                     if push:
                         push()
                     bullet.stepSimulation(physicsClientId=client)
@@ -262,11 +262,11 @@ def _world() -> Iterator[int]:
         _idle.append(client)
 
 
-def _set_step(client: int, whole: bool) -> None:
+def _set_step(client: int, whole_frame: bool) -> None:
     """Set the length of a step: a whole frame, in equal substeps, or one substep."""
     import pybullet as bullet
 
-    seconds, parts = (SECONDS_PER_FRAME, _SUBSTEPS) if whole else (SECONDS_PER_FRAME / _SUBSTEPS, 0)
+    seconds, parts = (SECONDS_PER_FRAME, _SUBSTEPS) if whole_frame else (SECONDS_PER_FRAME / _SUBSTEPS, 0)
     bullet.setPhysicsEngineParameter(fixedTimeStep=seconds, numSubSteps=parts, physicsClientId=client)
 
 

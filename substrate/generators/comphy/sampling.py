@@ -145,7 +145,7 @@ def _staged(
 
     With ``future`` the last one is to hit something after the video.
     """
-    moving = max(draw(rng, _MOVING), 1 + future)
+    moving = max(draw(rng, _MOVING), 2 if future else 1)
     bodies = [_resting(rng, number, properties[number].shape) for number in range(moving, len(properties))]
     if not _apart(bodies):
         return (), None
@@ -161,6 +161,7 @@ def _staged(
             if not _apart([*bodies, body]):
                 continue
             trial = simulate(_solids([*bodies, body], hidden), length, stop=_crowded)
+            # A crowded trial ends early; a late object must hit something after the video
             if len(trial.poses) == length and (
                 not late or (trial.contacts and trial.contacts[-1].frame_id >= FRAMES)
             ):
@@ -194,7 +195,7 @@ def _shows_well(run: Run) -> bool:
     for column in zip(*(frame.objects for frame in video), strict=True):
         views = [state.inside_camera_view for state in column]
         flips = [now for then, now in pairwise(views) if then != now]
-        if len(flips) != len(set(flips)) or not any(views):
+        if len(flips) != len(set(flips)) or not any(views):  # it enters or leaves twice, or is never seen
             return False
         if any(abs(state.location[2] - RADIUS) > 0.05 for state in column):
             return False

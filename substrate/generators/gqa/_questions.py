@@ -20,6 +20,7 @@ class Draft(NamedTuple):
     answer: str
 
 
+# Names a thing by a phrase; ``None`` if no phrase means this thing alone
 Refer = Callable[[Thing], "Phrase | None"]
 Asker = Callable[[Speaker, Refer], Iterator[Draft]]
 """A template: yields questions about a scene, and names things with the given function."""
@@ -32,6 +33,7 @@ def yes(holds: object) -> str:
 
 
 def _op(verb: str, family: str) -> str:
+    """An operation's name with its attribute family; some values have no family."""
     return f"{verb} {family}".strip()
 
 
@@ -135,6 +137,12 @@ def _about_related(
 def _is_related(
     speaker: Speaker, phrase: Phrase, sought: Thing, relation: str, direction: str, fits: list[Thing]
 ) -> Iterator[Draft]:
+    """Ask whether a thing has a relation: the sought thing, or another of its top kind.
+
+    Args:
+        direction: the role of that thing, as in GQA's programs: ``s`` for subject, ``o`` for object.
+        fits: the things that do have the relation.
+    """
     kind = speaker.rng.choice([n for n in sorted(KINDS) if KINDS[n][-1] == sought.top])
     name = speaker.rng.choice((sought.name, kind))
     fitting = [thing for thing in fits if name in thing.kinds]

@@ -129,7 +129,7 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
 
 
 def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = "substrate/domains/babi/interpreter.py"
+    changed = "substrate/domains/babi/answers.py"
     answers = STAGES["babi/answers"]
     # A stage is frozen, and keeps the cached value of its property `code` among its attributes.
     monkeypatch.setitem(vars(answers), "code", dict(answers.code) | {changed: "0" * 16})

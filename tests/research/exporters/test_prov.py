@@ -44,7 +44,7 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
             ?run prov:qualifiedAssociation/prov:hadPlan/prov:hadMember/rdfs:label ?code ; prov:used ?used .
             ?used rdfs:label ?parameter ; prov:value ?value }""",
     )
-    assert "substrate/domains/clevrer/interpreter.py" in {code for code, _, _ in runs}
+    assert "substrate/domains/clevrer/answers.py" in {code for code, _, _ in runs}
     assert ("clevrer.predictive.configuration", '"C"') in {(parameter, value) for _, parameter, value in runs}
     cited = ask(
         path, 'SELECT ?source WHERE { ?cell prov:value "88.1 %" ; prov:hadPrimarySource/rdfs:label ?source }'

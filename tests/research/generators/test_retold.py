@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from research.generators.retold import Line, distracted, paraphrased, with_lines
+from substrate.domains.babi.answers import answer_story
 from substrate.domains.babi.format import Question, Statement, Story, parse_stories
-from substrate.domains.babi.interpreter import answer_story
 from substrate.generators.babi import TASKS, tell_task
 
 SEED, QUESTIONS = 4711, 25

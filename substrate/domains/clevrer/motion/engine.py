@@ -173,11 +173,11 @@ class _World:
         if not any(awake):
             self.quiet = _FOREVER
             return []
-        way = 2 * max(speeds) * self.law.frame
+        way = 2 * max(speeds) * self.law.frame  # two bodies come nearer by at most this in a frame
         margin = max(0.1, way)  # a push passes on at most the speed of the fastest body
         close: list[_Pair] = []
-        room = _FOREVER * way
-        pushed: set[int] = set()
+        room = _FOREVER * way  # the least distance that some moving pair has left before it is near
+        pushed: set[int] = set()  # the bodies that move or may be pushed
         for pair in self.pairs:
             i, j = pair.i, pair.j
             a, b = rows[i], rows[j]

@@ -1,4 +1,4 @@
-"""Questions ► answers: `program.py` runs each question's program on its scene; :func:`rows` makes its row."""
+"""The answers to a scene's questions, as rows; ``program.py`` runs the programs behind them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def answer_scene(
 
 
 class Language(NamedTuple):
-    """The interpreter of a benchmark's programs, and its test of whether two answers are the same."""
+    """The functions that run a benchmark's programs, and its test of whether two answers are the same."""
 
     run: Callable[[Sequence[str], World], str]
     run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]

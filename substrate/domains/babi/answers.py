@@ -1,4 +1,4 @@
-"""Questions ► answers by SPARQL over a story's state, with supporting facts from its log."""
+"""The answers to a story's questions, as rows: by SPARQL over its state, with supporting facts."""
 
 from __future__ import annotations
 

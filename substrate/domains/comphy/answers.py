@@ -1,10 +1,10 @@
-"""Questions ► answers: each question's program runs on its target and gives one row."""
+"""The answers to a target's questions, as rows; ``program.py`` runs the programs behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from substrate.domains.clevrer.interpreter import Language, rows
+from substrate.domains.clevrer.answers import Language, rows
 from substrate.domains.comphy.format import Question, same_answer
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import run, run_choices

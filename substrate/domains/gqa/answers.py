@@ -1,4 +1,6 @@
-"""Answer GQA's questions: a program is typed (``program.py``), then each step runs its entry of
+"""The answers to a scene's questions, as rows.
+
+``program.py`` types a program; then each step runs its entry of
 :data:`~substrate.domains.gqa.operations.OPCODES`.
 
 Objects are found in two ways, which are two experiments: ``name`` reads the program as language, ``id`` uses

@@ -1,4 +1,7 @@
-"""Judge the answers to a specification of Twin-EventLog by its gold, with the same code for every source."""
+"""Compare both arms' answers to a specification with its gold: per arm, jointly, and in their difference.
+
+The answers may come from the substrate (``twin.py`` decides them), from an agent or from a language model.
+"""
 
 from __future__ import annotations
 
