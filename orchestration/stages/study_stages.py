@@ -39,7 +39,7 @@ def study_stages(study: Study) -> Iterator[Stage]:
 
 def first_cases(study: Study, part: Part, workspace: Workspace) -> int | None:
     """The number of cases that a part asks, in their order; ``None`` for all."""
-    return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
+    return getattr(study.parameters.of(workspace.settings), part.size_key) if part.size_key else None
 
 
 def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:

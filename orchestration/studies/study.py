@@ -30,57 +30,54 @@ class Part(Declared):
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
             case if the part is seeded.
         calls: functions that ``rows`` calls through values of the study, such as a condition's change.
-        expected: from a case to the number of rows that each subset should have; empty if there is no such
-            number.
+        expected: from a case to the number of rows that each subset should have; ``None`` if no number is
+            known before the case is asked.
+        uncounted: the subsets whose exact number is not known: of these, ``expected`` says only whether
+            there should be rows.
+        never_empty: if ``expected`` is ``None``, whether there must be a row as soon as there is a question.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
         keys: keys of `params.yaml` that ``rows`` reads in addition to the benchmark's.
-        first: the study's parameter with the number of cases to ask; empty for all cases.
-        free: subsets for which ``expected`` says only whether there should be rows, not how many; ``None`` if
-            it says neither for any subset.
-        pairs: each setting with each of its conditions, in the order of a table; if empty, the table has the
-            pairs that occur in the rows.
+        size_key: the study's parameter with the number of cases to ask, from the first one on; empty for all
+            cases.
+        subsets: the subsets of the rows, in the order of a table; if empty, the table has the subsets that
+            occur in the rows.
     """
 
     name: str
     base: Interpreted
     about: str
     rows: Callable[..., Iterable[Any]]
-    expected: Callable[[Case], Mapping[str, int]] = lambda case: {}
+    expected: Callable[[Case], Mapping[str, int]] | None = None
+    uncounted: Collection[str] = ()
+    never_empty: bool = False
     shown: tuple[str, ...] = ()
     seeded: bool = False
     keys: tuple[str, ...] = ()
-    first: str = ""
-    free: Collection[str] | None = ()
+    size_key: str = ""
     calls: tuple[Callable[..., Any], ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
+    subsets: tuple[str, ...] = ()
 
-    def wanted(self, cases: Iterable[Case]) -> Counter[str]:
-        """The number of rows that some cases should have, by subset.
-
-        If all subsets are free, only the presence of rows counts: it reads cases until each subset has one.
-        """
-        counts: Counter[str] = Counter()
-        for case in cases:
-            counts.update(self.expected(case))
-            if self.free and +counts and set(+counts) == set(self.free):
-                break
-        return counts
-
-    def missing(self, wanted: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:
+    def faults(self, cases: Sequence[Case], counts: Mapping[str, int]) -> list[str]:
         """Describe the subsets with a wrong number of rows, with both numbers.
 
         Args:
-            wanted: the expected rows by subset, from :meth:`wanted`.
+            cases: the cases that were asked; each has questions.
             counts: the actual rows by subset.
         """
-        if self.free is None:
-            return []
+        if self.expected is None:
+            return [f"no row of {len(cases)} cases"] if self.never_empty and cases and not counts else []
+        wanted: Counter[str] = Counter()
+        for case in cases:
+            wanted.update(self.expected(case))
+            # Further cases would change only numbers that do not count.
+            if self.uncounted and set(+wanted) == set(self.uncounted):
+                break
         wrong: list[str] = []
         for subset in dict.fromkeys([*wanted, *counts]):
-            there, expected = counts.get(subset, 0), wanted.get(subset, 0)
-            some = subset in self.free and bool(there) == bool(expected)
-            if there != expected and not some:
+            there, expected = counts.get(subset, 0), wanted[subset]
+            agree = bool(there) == bool(expected) if subset in self.uncounted else there == expected
+            if not agree:
                 wrong.append(f"{subset}: {there} rows of {expected} questions")
         return wrong
 
@@ -123,8 +120,8 @@ class Study(Declared):
 
     def keys(self, part: Part) -> tuple[str, ...]:
         """The keys of `params.yaml` that a part's rows depend on."""
-        first = (f"{self.parameters.key}.{part.first}",) if part.first else ()
-        return (*(("seed",) if part.seeded else ()), *first, *part.base.keys, *part.keys)
+        size = (f"{self.parameters.key}.{part.size_key}",) if part.size_key else ()
+        return (*(("seed",) if part.seeded else ()), *size, *part.base.keys, *part.keys)
 
 
 class _Counted(msgspec.Struct, frozen=True):

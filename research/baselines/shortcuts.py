@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from math import hypot
+from typing import Any
 
+from research.domains.straight_lines import approach
 from substrate.base.errors import ProgramError
 from substrate.domains.babi.format import Statement, Story
 from substrate.domains.clevrer.answers import Language, rows
@@ -18,7 +19,7 @@ from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.kinds import Tokens
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, WORDS, ProgramStep, World, run, run_choices
+from substrate.domains.clevrer.program import OPCODES, REMOVALS, WORDS, ProgramStep, World, run, run_choices
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.domains.rows import Row
 
@@ -28,16 +29,20 @@ def _sharing(world: World, events: Sequence[SceneEvent], event: SceneEvent) -> l
     return [e for e in events if (e.frame or 0) < (event.frame or 0) and e.objects & event.objects]
 
 
-def _nothing(world: World, events: Sequence[SceneEvent], removed: int) -> list[SceneEvent]:
+def _nothing(world: World, *_: Any) -> list[SceneEvent]:
     return []
 
 
-def _without_ancestry(
-    method: str, world: World, events: Sequence[SceneEvent], removed: int
-) -> list[SceneEvent]:
-    """The events that occur without the removed object, by a method that follows no ancestry."""
+def _without_ancestry(method: str, world: World, *given: Any) -> list[SceneEvent]:
+    """The events that occur without an object, by a method that follows no ancestry.
+
+    Args:
+        given: the candidates and the object to remove; without candidates, any pair's collisions are meant.
+    """
+    *events, removed = given
     settings = Counterfactual(method)  # pyright: ignore[reportArgumentType]
-    return [e for e in events if judge(world.scene, e, removed, settings).occurs]
+    candidates = events[0] if events else world.scene.pairs
+    return [e for e in candidates if judge(world.scene, e, removed, settings).occurs]
 
 
 def _language(**changed: object) -> Language:
@@ -55,14 +60,7 @@ def _always(answer: str) -> Language:
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
     """The closest distance of each visible pair if all move straight on after the video, in units."""
     last = {number: samples[-1][1] for number, samples in scene.samples.items() if samples}
-    nearest: dict[frozenset[int], float] = {}
-    for a, b in combinations(sorted(last), 2):
-        first, second = last[a], last[b]
-        dx, dy, vx, vy = first.x - second.x, first.y - second.y, first.vx - second.vx, first.vy - second.vy
-        speed = vx * vx + vy * vy
-        time = max(0.0, -(dx * vx + dy * vy) / speed) if speed else 0.0
-        nearest[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
-    return nearest
+    return {frozenset((a, b)): approach(last[a], last[b]).distance for a, b in combinations(sorted(last), 2)}
 
 
 def _nearest(
@@ -84,7 +82,6 @@ def _nearest(
 
 
 _CONSTANTS = {"always “yes”": _always("yes"), "always “no”": _always("no")}
-_REMOVAL = "get_counterfact", "filter_counterfact"
 _OPTIONS = {"every option": _always("yes"), "no option": _always("no")}
 METHODS: Mapping[str, Mapping[str, Language]] = {
     "descriptive": _CONSTANTS,
@@ -92,10 +89,10 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
     "predictive": {**_OPTIONS, "the nearest pair": Language(run, _nearest, str.__eq__)},
     "counterfactual": {
         **_OPTIONS,
-        "no collision": _language(**dict.fromkeys(_REMOVAL, _nothing)),
-        "what was filmed": _language(**dict.fromkeys(_REMOVAL, partial(_without_ancestry, "filmed"))),
+        "no collision": _language(**dict.fromkeys(REMOVALS, _nothing)),
+        "what was filmed": _language(**dict.fromkeys(REMOVALS, partial(_without_ancestry, "filmed"))),
         "what was filmed, and partners": _language(
-            **dict.fromkeys(_REMOVAL, partial(_without_ancestry, "filmed_partner"))
+            **dict.fromkeys(REMOVALS, partial(_without_ancestry, "filmed_partner"))
         ),
     },
 }

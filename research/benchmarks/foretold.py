@@ -98,8 +98,8 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     yield from sorted(unsorted, key=lambda row: str(row.question))
 
 
-def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
-    """The counts of a row's pairs; see :func:`research.domains.foretold.tallied`."""
+def _counts(rows: Rows, *, entrants: bool = False) -> domain.Tally:
+    """The counts of a row's pairs."""
     verdicts = ((choice.predicted, str(choice.expected)) for choice in rows[0].choices or ())
     return domain.tallied(verdicts, entrants=entrants)
 
@@ -118,12 +118,12 @@ def f1_kept_out(rows: Rows) -> tuple[int, int]:
 
 def precision(rows: Rows) -> tuple[int, int]:
     """The share of predicted collisions that happened."""
-    return _counts(rows)[0], _counts(rows)[1]
+    return _counts(rows).right, _counts(rows).predicted
 
 
 def recall(rows: Rows) -> tuple[int, int]:
     """The share of actual collisions that were predicted."""
-    return _counts(rows)[0], _counts(rows)[2]
+    return _counts(rows).right, _counts(rows).collided
 
 
 # ``f1_entrants`` counts all pairs, so collisions of objects that enter later count as missed.

@@ -1,4 +1,9 @@
-"""Perceived: CLEVRER's questions, answered from logs that are made from a detector's proposals."""
+"""Perceived: CLEVRER's questions, answered from logs that are made from a detector's proposals.
+
+Where the truth of a video is known, it travels inside the case's questions, as one more key of their JSON
+object: ``annotation`` or ``events``. A log is made from the case's record alone, so no log can depend on it.
+Only :func:`truth_of` reads it, for reliability and for pages that say what was lost.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +81,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
         for video, (name, record) in zip(videos, sources, strict=True):
             questions = bytes(raw_questions.get(video, b""))
             if questions and truth and truth.scene == video:
-                # The truth goes with the questions, which the code that makes logs does not read.
+                # One more key before the object's closing brace (see this module's docstring).
                 questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
             while truth and int(truth.scene) <= video:
                 truth = next(truths, None)

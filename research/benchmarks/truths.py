@@ -1,7 +1,9 @@
 """Questions made from the true events of real videos, answered from these events and from proposals.
 
-No code that answers reads gold: the true events are part of a case's questions, and the log of a video's
-proposals is made from its record only.
+A case's ``questions`` hold the scene's true events, as a line of a file of events. The questions and their
+gold are made from these when they are asked (:func:`_truth`). A case's ``record`` holds the detector's
+proposals, or nothing. The log of a video's proposals is made from the record only, so no code that perceives
+reads the truth.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ MADE_HERE = (
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The filmed.sampled scenes: a case's record is any proposals, its questions are the true events."""
+    """The sampled scenes with a collision; the record has the proposals, the questions the true events."""
     truths = filmed.true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
     candidates = [n for n in truths if filmed.sampled(n, n in videos) and filmed.has_collision(truths[n])]
@@ -71,6 +73,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
 
 
 def _truth(case: bm.Case) -> format.SceneEvents:
+    """The true events of a scene, which stand in place of its questions."""
     return format.decode_scene_events((case.source, case.questions))
 
 

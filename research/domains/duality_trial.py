@@ -19,8 +19,12 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import REMOVALS, ProgramStep, World, run
 from substrate.domains.clevrer.scene import Scene, SceneEvent
 
-ObjectAndPair = tuple[int, tuple[int, int]]
-"""An object, and the two participants of a collision."""
+
+class ObjectAndPair(NamedTuple):
+    """An object, and the two participants of a collision without it."""
+
+    object: int
+    pair: tuple[int, int]
 
 
 class Trial(NamedTuple):
@@ -79,5 +83,5 @@ def _object_and_pair(steps: Sequence[ProgramStep], opcodes: Sequence[str]) -> Ob
     for number, event in (pair for both in product(arguments, sought) for pair in (both, both[::-1])):
         if isinstance(number, int) and isinstance(event, SceneEvent) and event.kind == "Collision":
             a, b = sorted(event.objects)
-            return None if number in (a, b) else (number, (a, b))
+            return None if number in (a, b) else ObjectAndPair(number, (a, b))
     return None

@@ -22,9 +22,14 @@ _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "he
 
 
 class Decider(NamedTuple):
-    """The thing that decides an answer (one of :data:`RESTS`), and a recorded event's IRI."""
+    """The thing that decides an answer.
 
-    on: str
+    Attributes:
+        kind: its kind, one of :data:`RESTS`.
+        event: the IRI of a recorded event; empty if the thing is none.
+    """
+
+    kind: str
     event: str = ""
 
 
@@ -45,7 +50,7 @@ def rests_on(
     >>> from substrate.cause.explanation import ExplainedStep
     >>> log = EventLog([Delta(3, Op.INSERT, (NamedNode("urn:ann"), NamedNode("urn:at"), Literal("home")))])
     >>> part = ExplainedPart("", (ExplainedStep("look up", "home", evidence=(Evidence(0),)),), "home")
-    >>> rests_on(Explanation("Where is Ann?", "home", (part,), {"": log}), part).on
+    >>> rests_on(Explanation("Where is Ann?", "home", (part,), {"": log}), part).kind
     'an event of the record'
     """
     for step in reversed(part.steps):
@@ -84,8 +89,8 @@ def rests_on_video(why: Explanation, part: ExplainedPart, imagines: str = RULED)
     if membership and sought and any(step.name in IMAGINING for step in part.steps):
         filmed = sought[0] if len(sought) == 1 else _filmed(scene, sought)
         if membership.gave == "yes":
-            on = _BY_GROUND.get(ground_alone(part), imagines)
-            return Decider(on, filmed) if on != RECORDED or filmed else Decider(ABSENT)
+            kind = _BY_GROUND.get(ground_alone(part), imagines)
+            return Decider(kind, filmed) if kind != RECORDED or filmed else Decider(ABSENT)
         return Decider(RECORDED, filmed) if filmed else Decider(ABSENT)
     for step in reversed(part.steps):
         named = [iri for (iri, *more) in step.about if not more and iri in recorded]

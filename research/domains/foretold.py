@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import hypot
+from typing import NamedTuple
 
 from research.domains.event_records import class_record, event_records, participants, stated_probability
 from research.domains.foretelling.estimate import Estimate
@@ -19,6 +19,7 @@ from research.domains.foretelling.weights import VOTE_WEIGHTS, Pair, believe
 from research.domains.objects import Look, look_of, looks_of
 from research.domains.perception.future import PERCEIVED, estimates, met
 from research.domains.perception.perceive import ExaminedVideo, recorded
+from research.domains.straight_lines import TOUCHING, approach
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log, scene_iri
 from substrate.domains.clevrer.scene import Scene
@@ -27,8 +28,6 @@ from substrate.log.event_log import EventLog
 VOTE, LINE = "vote", "line"
 CORRECT, WRONG, UNSEEN = "correct", "wrong", "unseen"
 """Verdicts on a pair: it collides, it does not, or it is not judged because one of the two entered later."""
-_NEAR = 0.4
-"""Distance of centres that counts as a collision on straight lines (units)."""
 _LEAST = 0.0001  # smallest probability of the vote that a log records
 
 
@@ -85,10 +84,8 @@ def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
     """The pairs that come near on straight lines between a frame and the video's end."""
     seconds, near = (format.FRAMES - 1 - at) * format.SECONDS_PER_FRAME, set[Pair]()
     for a, b in combinations([estimate.body for estimate in estimated], 2):
-        x, y, vx, vy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy
-        speed = vx * vx + vy * vy
-        time = min(max(-(x * vx + y * vy) / speed, 0.0), seconds) if speed else 0.0
-        if time > 0 and hypot(x + time * vx, y + time * vy) < _NEAR:
+        time, distance = approach(a, b, seconds)
+        if time > 0 and distance < TOUCHING:
             near.add((a.id, b.id))
     return near
 
@@ -117,8 +114,16 @@ def pairs_of(truth: format.SceneEvents, predicted: Iterable[frozenset[Look]]) ->
     return pairs + sorted(set(predicted) - set(pairs), key=sorted)
 
 
-def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> tuple[int, int, int]:
-    """The numbers of pairs that were predicted and collided, that were predicted, and that collided.
+class Tally(NamedTuple):
+    """Numbers of pairs: predicted and collided, predicted, and collided."""
+
+    right: int
+    predicted: int
+    collided: int
+
+
+def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> Tally:
+    """Count the pairs of a prediction.
 
     Args:
         verdicts: prediction and truth of each pair, as :func:`compared` gives them.
@@ -126,7 +131,7 @@ def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> t
     """
     pairs = [pair for pair in verdicts if entrants or pair[0] != UNSEEN]
     predicted, collided = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
-    return pairs.count((CORRECT, CORRECT)), predicted, collided
+    return Tally(pairs.count((CORRECT, CORRECT)), predicted, collided)
 
 
 def compared(truth: format.SceneEvents, at: int, predicted: set[frozenset[Look]]) -> list[tuple[str, str]]:

@@ -250,6 +250,7 @@ def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Mom
     if tokens & _STRUCK and not tokens & {"came", "comes"}:
         return _first(number, hits, outcome=True)
     if tokens & _ENTRY or "from" in tokens or (tokens & _MOVE and entry):
+        # Without an entry the object was there from the beginning: its presence counts, and happens.
         return Moment(number, entry)
     if tokens & _MOVE:
         return _first(number, hits, outcome=True)

@@ -23,5 +23,5 @@ program                       question                                          
 The other files are no programs. `clevrer_statistics.py` and `clevrer_fit.py` are the histograms and the
 fitted constants of `clevrer_worlds.py`. `question_statistics.py` has what `clevrer_questions.py` and
 `clevrer_removed.py` count in a question. `foretold_by_frame.py` is the part ``future`` of
-`clevrer_perception.py`, and `calibration.py` compares probabilities with the truth.
+`clevrer_perception.py`.
 """

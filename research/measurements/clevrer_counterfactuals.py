@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from research.benchmarks import agreement as agreed
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.from_annotations import read_annotations
 from research.measurements.markdown import counted, head, print_lines, row
-from substrate.domains.clevrer.counterfactual import Counterfactual, judge
+from substrate.domains.clevrer.counterfactual import Fate, judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Annotation
@@ -28,23 +29,17 @@ from substrate.domains.clevrer.scene import Scene, SceneEvent
 from substrate.generators.clevrer import physics
 
 Pair = tuple[int, int]
-Verdicts = Mapping[str, tuple[bool, str]]
-"""By method: whether a pair collides without the object, and the verdict's ground."""
 
 
-def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, str]]:
-    """The verdicts of duality and partner rule, which need no motion."""
-    verdicts: dict[str, tuple[bool, str]] = {}
-    for method in ("duality", "partner"):
-        configuration = Counterfactual(method)
-        event = SceneEvent("Collision", None, frozenset(pair))
-        verdict = judge(scene, event, removed, configuration)
-        verdicts[method] = (verdict.occurs, verdict.ground)
-    return verdicts
+class Compared(NamedTuple):
+    """A pair without an object: whether its collision was filmed, and its fate by each method."""
+
+    filmed: bool
+    fates: Mapping[str, Fate]
 
 
-def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
-    """For every pair without every object that collides: whether it was filmed, and the methods' verdicts.
+def annotated(films: Iterable[Annotation]) -> Iterator[Compared]:
+    """Every pair without every object that collides.
 
     The methods are duality, partner rule, the pipeline's simulation, and Bullet from frame 0.
     """
@@ -55,12 +50,9 @@ def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
         for removed in sorted({name for pair in seen for name in pair}):
             bullet = by_bullet(film, removed)
             for pair in combinations([name for name in names if name != removed], 2):
-                verdicts = by_rules(scene, pair, removed)
                 event = SceneEvent("Collision", None, frozenset(pair))
-                verdict = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
-                verdicts["simulated"] = (verdict.occurs, verdict.ground)
-                verdicts["bullet"] = (pair in bullet, "bullet")
-                yield pair in seen, verdicts
+                fates = {name: judge(scene, event, removed, way) for name, way in agreed.METHODS.items()}
+                yield Compared(pair in seen, fates | {"bullet": Fate(pair in bullet, "simulated")})
 
 
 def by_bullet(film: Annotation, removed: int | None = None) -> set[Pair]:
@@ -87,20 +79,20 @@ def nothing_removed(films: Iterable[Annotation]) -> str:
     return f"Bullet from frame 0, nothing removed: {figures}"
 
 
-def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
+def agreement(cases: Iterable[Compared]) -> Iterator[str]:
     """Two tables: how often two methods agree, and by the simulation's ground how often the duality does."""
-    count: Counter[tuple[str, str, bool, bool]] = Counter()
+    count: Counter[tuple[str, bool, bool]] = Counter()
     grounds: Counter[tuple[bool, str, bool]] = Counter()
-    for observed, verdicts in cases:
-        for first, second in combinations(verdicts, 2):
-            count[first, second, observed, verdicts[first][0] == verdicts[second][0]] += 1
-        occurs, ground = verdicts["simulated"]
-        grounds[observed, ground, verdicts["duality"][0] == occurs] += 1
+    for observed, fates in cases:
+        for first, second in combinations(fates, 2):
+            count[f"{first}, {second}", observed, fates[first].occurs == fates[second].occurs] += 1
+        occurs, ground = fates["simulated"]
+        grounds[observed, ground, fates["duality"].occurs == occurs] += 1
     yield head("two methods", "pairs observed: agree", "not observed: agree")
-    for first, second in dict.fromkeys((first, second) for first, second, *_ in count):
-        same = {seen: count[first, second, seen, True] for seen in (True, False)}
-        pairs = {seen: same[seen] + count[first, second, seen, False] for seen in same}
-        yield row(f"{first}, {second}", *(counted(same[seen], pairs[seen], digits=2) for seen in same))
+    for methods in dict.fromkeys(methods for methods, *_ in count):
+        same = {seen: count[methods, seen, True] for seen in (True, False)}
+        pairs = {seen: same[seen] + count[methods, seen, False] for seen in same}
+        yield row(methods, *(counted(same[seen], pairs[seen], digits=2) for seen in same))
     yield "\n" + head("the pair was", "the simulation's ground", "verdicts", "the duality says the same")
     for observed, ground in sorted({(seen, ground) for seen, ground, _ in grounds}, reverse=True):
         same, differing = grounds[observed, ground, True], grounds[observed, ground, False]

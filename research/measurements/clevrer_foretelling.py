@@ -14,9 +14,12 @@ from itertools import combinations
 from math import hypot
 from pathlib import Path
 from statistics import fmean, quantiles
+from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from research.domains.calibration import TENTHS, binned, brier
 from research.domains.foretelling import predict
 from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
@@ -24,8 +27,8 @@ from research.domains.foretelling.from_annotations import fit_law, read_annotati
 from research.domains.foretelling.scoring import PairCounts, Tracked, halves, outlooks_at, paired, score
 from research.domains.foretelling.sight import SIGHT
 from research.domains.foretelling.weights import VOTE_WEIGHTS, Outlook, Pair, Votes, VoteWeights, believe
-from research.measurements.calibration import binned, brier
-from research.measurements.markdown import head, print_lines
+from research.domains.straight_lines import TOUCHING, approach
+from research.measurements.markdown import head, print_lines, row
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
@@ -34,10 +37,6 @@ from substrate.domains.clevrer.trajectories import read_trajectories
 FAR = 100
 CLOSE = 3
 """Frames by which a recovered collision may be off."""
-
-TENTHS = [place / 10 for place in range(11)]
-"""The bounds of ten bins of probability."""
-_STRAIGHT = 0.4  # distance of centres that straight lines count as a collision (units)
 
 
 def judged(
@@ -131,33 +130,30 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
 def straight(tracked: Sequence[Tracked], at: int, law: Law = LAW) -> list[Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
     outlooks: list[Outlook] = []
+    seconds = (FRAMES - 1 - at) * law.frame
     for scene in tracked:
         known = {thing.id: thing for thing in scene.motion.objects}
         here = [
-            (state.body, _mean_velocity(scene, state.body, at, law))
+            _gliding(scene, state.body, at, law)
             for state in predict.states(known, scene.seen(at), at)
             if state.trust != "new"
         ]
         close: Votes = {}
-        for (a, va), (b, vb) in combinations(here, 2):
-            dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, vb[0] - va[0], vb[1] - va[1]
-            closing = dvx * dvx + dvy * dvy
-            time = -(dx * dvx + dy * dvy) / closing if closing else 0.0
-            if (
-                0 < time < (FRAMES - 1 - at) * law.frame
-                and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
-            ):
+        for a, b in combinations(here, 2):
+            time, distance = approach(a, b, seconds)
+            if 0 < time < seconds and distance < TOUCHING:
                 close[a.id, b.id] = (1.0, 0.5)
         outlooks.append(Outlook(close))
     return outlooks
 
 
-def _mean_velocity(scene: Tracked, body: Body, at: int, law: Law) -> tuple[float, float]:
+def _gliding(scene: Tracked, body: Body, at: int, law: Law) -> Body:
+    """The body with its mean velocity between its last two places; at rest if it has only one."""
     points = scene.seen(at)[body.id]
     if len(points) < 2:
-        return 0.0, 0.0
+        return replace(body, vx=0.0, vy=0.0)
     (f0, x0, y0), (f1, x1, y1) = points[-2:]
-    return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
+    return replace(body, vx=(x1 - x0) / (f1 - f0) / law.frame, vy=(y1 - y0) / (f1 - f0) / law.frame)
 
 
 def hindsight(tracked: Sequence[Tracked], at: int) -> list[Outlook]:
@@ -210,8 +206,16 @@ AS_VOTED = VoteWeights(share=1.0)
 """Takes the vote as it is: a pair is predicted to collide if it collides in half of the draws."""
 
 
-def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, PairCounts, float]]:
-    """A row for each way to predict, with its Brier score; all but the last know who met by ``at``."""
+class Prediction(NamedTuple):
+    """A way to predict: the counts of its pairs, and its Brier score."""
+
+    way: str
+    counts: PairCounts
+    brier: float
+
+
+def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[Prediction]:
+    """The results of each way to predict; all but the last know who met by ``at``."""
     frames = FRAMES - 1 - at
     known = [{thing.id: thing for thing in scene.motion.objects} for scene in tracked]
     states = [predict.states(k, scene.seen(at), at) for k, scene in zip(known, tracked, strict=True)]
@@ -225,14 +229,12 @@ def predictions(tracked: Sequence[Tracked], at: int) -> Iterator[tuple[str, Pair
         ("(one simulation, states in hindsight)", hindsight(tracked, at), AS_VOTED),
     )
     for name, outlooks, weights in ways:
-        yield name, score(tracked, at, outlooks, weights), brier(judged(tracked, at, outlooks, weights))
+        squares = brier(judged(tracked, at, outlooks, weights))
+        yield Prediction(name, score(tracked, at, outlooks, weights), squares)
     inferred = [predict.met_pairs(k, scene.seen(at)) for k, scene in zip(known, tracked, strict=True)]
     scored = score(tracked, at, many, VOTE_WEIGHTS, inferred)
-    yield (
-        "vote, weighed, met pairs inferred",
-        scored,
-        brier(judged(tracked, at, many, VOTE_WEIGHTS, inferred)),
-    )
+    squares = brier(judged(tracked, at, many, VOTE_WEIGHTS, inferred))
+    yield Prediction("vote, weighed, met pairs inferred", scored, squares)
 
 
 def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
@@ -243,17 +245,13 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
         return
     tracked = paired(read_trajectories(trajectories), read_scene_events(events))
     for at in predict.AT:
-        yield (
-            f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with any |"
-            "\n|---|---|---|---|---|---|---|---|"
-        )
+        names = ("half", "precision", "recall", "F1", "Brier", "scenes exact", "of those with any")
+        yield "\n" + head(f"F = {at}", *names)
         for name, half in zip(("fitted", "kept out"), halves(tracked), strict=True):
             for way, scored, squares in predictions(half, at):
-                yield (
-                    f"| {way} | {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} "
-                    f"| {squares:.4f} | {scored.whole} of {scored.scenes} "
-                    f"| {scored.busy_whole} of {scored.busy} |"
-                )
+                shares = (f"{share:.3f}" for share in (scored.precision, scored.recall, scored.f1))
+                exact = f"{scored.whole} of {scored.scenes}", f"{scored.busy_whole} of {scored.busy}"
+                yield row(way, name, *shares, f"{squares:.4f}", *exact)
         kept_out = halves(tracked)[1]
         pairs = [(scene, pair) for scene in kept_out for pair in sorted(scene.truth(at))]
         hidden = sum(set_off_unseen(scene, pair, at) for scene, pair in pairs)
@@ -263,8 +261,8 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
         )
         yield "\n" + head("probability said", "pairs", "mean", "share that collides")
         chances = judged(kept_out, at, outlooks_at(kept_out, at, LAW, SIGHT), VOTE_WEIGHTS)
-        for place, bin_ in enumerate(binned(chances, TENTHS)):
-            yield f"| bin {place + 1} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
+        for place, bin_ in enumerate(binned(chances, TENTHS).values(), start=1):
+            yield row(f"bin {place}", bin_.n, f"{bin_.said:.3f}", f"{bin_.share:.3f}")
 
 
 def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
@@ -274,18 +272,17 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
         f"One frame ahead, {len(steps)} states of moving bodies: mean {fmean(steps):.5f}, "
         f"95 % below {quantiles(steps, n=20)[-1]:.5f} units."
     )
-    yield (
-        f"\n| from frame 0 | {FAR} frames on: median | mean | 90 % below | pairs found "
-        f"| within {CLOSE} frames | extra pairs |\n|---|---|---|---|---|---|---|"
+    errors, pairs = (
+        (f"{FAR} frames on: median", "mean", "90 % below"),
+        ("pairs found", f"within {CLOSE} frames"),
     )
+    yield "\n" + head("from frame 0", *errors, *pairs, "extra pairs")
     for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
         far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
         counts = recovered(left_out, weighed=weighed)
-        tenths = quantiles(far, n=10)
-        yield (
-            f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
-            f"| {counts.simulated} of {counts.true} | {counts.close} | {counts.extra} |"
-        )
+        tenths, both = quantiles(far, n=10), f"{counts.simulated} of {counts.true}"
+        spread = (f"{error:.3f}" for error in (tenths[4], fmean(far), tenths[8]))
+        yield row(name, *spread, both, counts.close, counts.extra)
     fitted = recovered([(film, LAW) for film in films], weighed=True)
     yield (
         f"\nWith the constants in force (fitted to these scenes): {fitted.simulated} of {fitted.true} pairs, "
@@ -295,9 +292,7 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        prog="clevrer_foretelling", description="Report how well CLEVRER's law of motion fits."
-    )
+    parser = argparse.ArgumentParser(description="Report how well CLEVRER's law of motion fits.")
     parser.add_argument("annotations", type=Path)
     parser.add_argument("trajectories", type=Path, nargs="?")
     parser.add_argument("events", type=Path, nargs="?")

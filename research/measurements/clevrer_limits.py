@@ -132,7 +132,7 @@ def report(data: Path) -> Iterator[str]:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description="Tell what loses the wrong answers from a video's detections."
     )
     parser.add_argument("data", type=Path)
     return print_lines(report(parser.parse_args().data))

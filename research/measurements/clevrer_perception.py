@@ -23,15 +23,15 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from research.domains.calibration import binned, brier
 from research.domains.perception.calibrate import fit_belief, is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import TrueEvents, hypotheses, lost, read_gold
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import ExaminedVideo, Perceived, examined, recorded
 from research.domains.possible import answer_possible, decode_possible
-from research.measurements.calibration import binned, brier
 from research.measurements.foretold_by_frame import future
-from research.measurements.markdown import head, print_lines, with_interval
+from research.measurements.markdown import head, print_lines, row, with_interval
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.answers import answer_scene
@@ -79,13 +79,13 @@ def fold(video: int) -> int:
     return video // 5 % FOLDS
 
 
-def f1(predicted: int, true: int, both: int) -> str:
-    """Precision, recall and F1."""
+def f1(predicted: int, true: int, both: int) -> list[str]:
+    """Precision, recall and F1, in the cells of a table."""
     shares = both / max(1, predicted), both / max(1, true), 2 * both / max(1, predicted + true)
-    return " | ".join(f"{share:.4f}" for share in shares)
+    return [f"{share:.4f}" for share in shares]
 
 
-def events_table(judged: Sequence[Judged]) -> str:
+def events_table(judged: Sequence[Judged]) -> Iterator[str]:
     """Precision, recall and F1 of objects and of each kind of event."""
     counts: Counter[tuple[str, str]] = Counter()
     for record, video, truth in judged:
@@ -107,14 +107,15 @@ def events_table(judged: Sequence[Judged]) -> str:
                     when = truth.crossings.get((looks[event.object], kind))
                     counts[name, "found"] += 1
                     counts[name, "both"] += when is not None and abs(when - event.frame) <= CLOSE
-    lines = [f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n"]
-    lines.append(head(f"within {CLOSE} frames", "precision", "recall", "F1", "true"))
+    yield f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n"
+    yield head(f"within {CLOSE} frames", "precision", "recall", "F1", "true")
     for name in ("objects", "collisions", "entries", "exits"):
-        triple = f1(counts[name, "found"], counts[name, "true"], counts[name, "both"])
-        lines.append(f"| {name} | {triple} | {counts[name, 'true']} |")
-    whenever = f1(counts["collisions", "found"], counts["collisions", "true"], counts["collisions", "any"])
-    lines.append(f"| collisions, whenever | {whenever} | {counts['collisions', 'true']} |")
-    return "\n".join(lines) + "\n"
+        yield row(
+            name, *f1(*(counts[name, what] for what in ("found", "true", "both"))), counts[name, "true"]
+        )
+    whenever = f1(*(counts["collisions", what] for what in ("found", "true", "any")))
+    yield row("collisions, whenever", *whenever, counts["collisions", "true"])
+    yield ""
 
 
 def answers(
@@ -134,13 +135,12 @@ def answers(
     return rows
 
 
-def accuracy(rows: Sequence[Row]) -> str:
-    """Accuracy per question and per option, and the number of questions with an error."""
-    options = [c for row in rows if row.choices is not msgspec.UNSET for c in row.choices]
-    right = sum(c.predicted == c.expected for c in options)
-    failed = sum(row.error is not msgspec.UNSET for row in rows)
-    questions = with_interval(sum(bool(row.correct) for row in rows), len(rows))
-    return f"{questions} | {with_interval(right, len(options))} | {failed}"
+def accuracy(rows: Sequence[Row]) -> Iterator[object]:
+    """The cells of a table: accuracy per question and per option, and how many questions have an error."""
+    options = [c for answer in rows if answer.choices is not msgspec.UNSET for c in answer.choices]
+    yield with_interval(sum(bool(answer.correct) for answer in rows), len(rows))
+    yield with_interval(sum(c.predicted == c.expected for c in options), len(options))
+    yield sum(answer.error is not msgspec.UNSET for answer in rows)
 
 
 def reliability(judged: Sequence[Judged]) -> Iterator[str]:
@@ -152,9 +152,8 @@ def reliability(judged: Sequence[Judged]) -> Iterator[str]:
     for kind, of_kind in kinds.items():
         yield f"\n{kind}: {len(of_kind)} hypotheses, Brier score {brier(of_kind):.4f}\n"
         yield head("said", "hypotheses", "mean said", "came true")
-        for bin_ in binned(of_kind, BOUNDS):
-            place = f"{bin_.low}–{bin_.high}"
-            yield f"| {place} | {bin_.pairs} | {bin_.probability:.3f} | {bin_.share:.3f} |"
+        for (low, high), bin_ in binned(of_kind, BOUNDS).items():
+            yield row(f"{low}–{high}", bin_.n, f"{bin_.said:.3f}", f"{bin_.share:.3f}")
 
 
 def place_errors(data: Path, judged: Sequence[Judged]) -> Iterator[str]:
@@ -204,24 +203,25 @@ def causes(
 ) -> Iterator[str]:
     """The stage that each wrong answer was lost to."""
     by_scene = {record.scene_index: (record, video) for record, video, _ in judged}
-    for row in answers(judged, questions_of):
-        if not row.correct:
-            record, video = by_scene[int(row.scene)]
+    for answer in answers(judged, questions_of):
+        if not answer.correct:
+            record, video = by_scene[int(answer.scene)]
             (question,) = (
-                q for q in questions_of[record.scene_index].questions if q.question_id == row.question
+                q for q in questions_of[record.scene_index].questions if q.question_id == answer.question
             )
             why = lost(video, record, events_log(real[record.scene_index]), question, Perception())
-            yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
+            yield f"- {record.scene_index}/{answer.question}: {why.stage}; {why.words}"
 
 
 def report(
     title: str, judged: Sequence[Judged], questions_of: Mapping[int, format.SceneQuestions]
 ) -> Iterator[str]:
     """All tables of a part."""
-    yield f"\n## {title}\n{events_table(judged)}"
+    yield f"\n## {title}"
+    yield from events_table(judged)
     yield head("answers", "per question", "per option", "could not run")
-    yield f"| most probable log | {accuracy(answers(judged, questions_of))} |"
-    yield f"| all possible worlds | {accuracy(answers(judged, questions_of, ensemble=True))} |"
+    yield row("most probable log", *accuracy(answers(judged, questions_of)))
+    yield row("all possible worlds", *accuracy(answers(judged, questions_of, ensemble=True)))
     yield from reliability(judged)
 
 
@@ -238,23 +238,16 @@ def measured(data: Path, part: str) -> Iterator[str]:
         judged = [Judged(recorded(v), v, truth[v.seen.video]) for v in seen]
         yield from report("Kept aside from every fit", judged, questions_of)
     else:
-        judged = cross_validated(examine(data, may_be_fitted), truth)
+        judged = cross_validated(examine(data, lambda number: not is_kept_out(number)), truth)
         yield from report("Cross-validated on the videos that may be fitted to", judged, questions_of)
         yield from place_errors(data, judged)
     yield "\nLost to:"
     yield from causes(judged, questions_of, real)
 
 
-def may_be_fitted(number: int) -> bool:
-    """Tell whether a video may be fitted to."""
-    return not is_kept_out(number)
-
-
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description="Measure perceived events, and answers from them.")
     parser.add_argument("data", type=Path)
     parser.add_argument("--part", choices=PARTS, default="development")
     given = parser.parse_args()

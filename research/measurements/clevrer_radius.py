@@ -36,13 +36,10 @@ def report(folder: Path) -> Iterator[str]:
                 apart.append(math.dist(first[:2], second[:2]))
     if not heights or not apart:
         raise FormatError("no annotation has a collision", where=(folder,))
-    high = f"median height {median(heights):.3f}, 99 % below {_quantile(heights, 0.99):.3f}"
+    lower = sorted(heights)[int(0.99 * len(heights))]
+    high = f"median height {median(heights):.3f}, 99 % below {lower:.3f}"
     far = f"{min(apart):.2f} to {max(apart):.2f} apart, median {median(apart):.2f}"
     yield f"{len(heights):,} poses: {high}\n{len(apart):,} collisions: {far}"
-
-
-def _quantile(values: list[float], share: float) -> float:
-    return sorted(values)[int(share * len(values))]
 
 
 def main() -> int:

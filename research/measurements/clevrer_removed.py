@@ -60,11 +60,12 @@ def asked(events: Path, questions: Path) -> Iterator[Asked]:
         for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
             if question.question_type == "counterfactual":
                 judged = list(verdicts(question, World(scene, Parameters()), *REMOVALS))
-                removed = judged[0][0][0]  # all choices of a question are about one removed object
+                first, _ = judged[0]
+                removed = first.object  # all choices of a question are about one removed object
                 key = Counter(
-                    (depends(scene, removed, pair), occurs)
-                    for (_, pair), occurs in judged
-                    if ("Collision", frozenset(pair)) in scene.alike
+                    (depends(scene, removed, asked_of.pair), occurs)
+                    for asked_of, occurs in judged
+                    if ("Collision", frozenset(asked_of.pair)) in scene.alike
                 )
                 yield Asked(removed_kind(scene, removed), rows[str(question.question_id)], key)
 

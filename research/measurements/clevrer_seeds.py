@@ -66,9 +66,7 @@ def table(of_seeds: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description="Compare accuracies over the seeds of generated scenes.")
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seeds", type=int, nargs="+", default=[20, 21, 22, 23, 24])
     given = parser.parse_args()

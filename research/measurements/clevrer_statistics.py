@@ -34,8 +34,8 @@ _MOVING = 0.2
 _LAUNCHED = 1.0
 """Speed at frame 0 that only an object set in motion has; slower ones are noise at rest."""
 
-Path = Sequence[tuple[int, float, float]]
-"""Frame, x and y (units), frames ascending."""
+Samples = Sequence[tuple[int, float, float]]
+"""The sampled path of an object: frame, x and y (units), frames ascending."""
 Value = float | str
 
 
@@ -46,7 +46,7 @@ class Clip(msgspec.Struct, frozen=True):
 
     objects: tuple[format.CompactObject, ...]
     events: tuple[WorldEvent, ...]
-    paths: Mapping[int, Path]
+    paths: Mapping[int, Samples]
 
     def of_type(self, kind: EventType) -> list[WorldEvent]:
         """The events of one type, in time order."""
@@ -75,7 +75,7 @@ def annotated(annotation: format.Annotation) -> Clip:
     )
 
 
-def recorded(record: format.SceneEvents, paths: Mapping[int, Path] | None = None) -> Clip:
+def recorded(record: format.SceneEvents, paths: Mapping[int, Samples] | None = None) -> Clip:
     """The clip of a compact event record, with the paths of its objects where they were tracked; points after
     the video are left out.
     """
@@ -180,7 +180,7 @@ def launched(clip: Clip) -> set[int]:
     return fast | {event.objects[0] for event in clip.of_type("in")}
 
 
-def _speeds(path: Path) -> Iterator[tuple[int, float]]:
+def _speeds(path: Samples) -> Iterator[tuple[int, float]]:
     """Frame and mean speed (units/s) of every interval between two samples, but for those across a seam."""
     for (frame, *here), (after, *there) in pairwise(path):
         if after - frame == INTERVAL and frame not in _SEAMS:

@@ -35,7 +35,7 @@ from research.measurements.clevrer_statistics import (
     distances,
     recorded,
 )
-from research.measurements.markdown import print_lines
+from research.measurements.markdown import head, print_lines, row
 from substrate.base.files import write_json
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import annotation_names, decode_annotation, read_scene_events
@@ -66,12 +66,7 @@ def read_real(folder: Path) -> Real:
         [recorded(test[scene], track.trajectory) for scene, track in tracks.items() if scene % 2 == half]
         for half in (0, 1)
     )
-    return Real(
-        [recorded(record) for record in train.values()],
-        even,
-        [recorded(record) for record in test.values()],
-        odd,
-    )
+    return Real(list(map(recorded, train.values())), even, list(map(recorded, test.values())), odd)
 
 
 def fitted(folder: Path, real: Real) -> Measured:
@@ -88,15 +83,13 @@ def selected(folder: Path, real: Real, scenes: int) -> Measured:
     in_force = replace(
         fitted(folder, real), kept_collisions=MEASURED.kept_collisions, kept_exits=MEASURED.kept_exits
     )
-    return select(in_force, real.fitted, generated(scenes, SEED + 1)[0])
+    return select(in_force, real.fitted, generated(scenes, SEED + 1))
 
 
-def generated(scenes: int, seed: int = SEED) -> tuple[list[Clip], float]:
-    """Clips of generated scenes, and how many a minute were made."""
-    began = time.perf_counter()
+def generated(scenes: int, seed: int = SEED) -> list[Clip]:
+    """Clips of generated scenes."""
     with ProcessPoolExecutor() as pool:
-        clips = list(pool.map(_clip, range(FIRST_SCENE, FIRST_SCENE + scenes), repeat(seed), chunksize=10))
-    return clips, 60 * scenes / (time.perf_counter() - began)
+        return list(pool.map(_clip, range(FIRST_SCENE, FIRST_SCENE + scenes), repeat(seed), chunksize=10))
 
 
 def _clip(scene: int, seed: int) -> Clip:
@@ -108,7 +101,7 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
 
     In brackets is the distance of as many real scenes that the fit has seen.
     """
-    yield "| statistic | total variation | (real) | Kolmogorov–Smirnov | (real) |\n|---|---|---|---|---|"
+    yield head("statistic", "total variation", "(real)", "Kolmogorov–Smirnov", "(real)")
     made, kept_out, kept_out_motion = map(collected, (clips, real.kept_out, real.kept_out_motion))
     seen, seen_motion = (collected(scenes[: len(clips)]) for scenes in (real.fitted, real.fitted_motion))
     events, motion = distances(made, kept_out), distances(made, kept_out_motion)
@@ -121,10 +114,8 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
             "–" if distance.kolmogorov_smirnov is None else f"{distance.kolmogorov_smirnov:.3f}"
             for distance in (measured, floor)
         ]
-        yield (
-            f"| {histogram.title} | {measured.total_variation:.3f} | {floor.total_variation:.3f} "
-            f"| {ks[0]} | {ks[1]} |"
-        )
+        totals = (f"{distance.total_variation:.3f}" for distance in (measured, floor))
+        yield row(histogram.title, *totals, *ks)
 
 
 def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
@@ -167,7 +158,9 @@ def lines(what: str, folder: Path, scenes: int, drawing: Path | None) -> Iterato
         made = fitted(folder, real) if what == "fit" else selected(folder, real, scenes)
         write_json(Path(str(FILE)), made, indent=2)
         return
-    clips, speed = generated(scenes)
+    began = time.perf_counter()
+    clips = generated(scenes)
+    speed = 60 * scenes / (time.perf_counter() - began)
     yield from table(clips, real)
     sys.stderr.write(f"{len(clips)} scenes generated, {speed:.0f} a minute\n")
     if drawing:
@@ -176,10 +169,7 @@ def lines(what: str, folder: Path, scenes: int, drawing: Path | None) -> Iterato
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        prog="clevrer_worlds",
-        description="Fit the generated CLEVRER world to real scenes, or compare the two.",
-    )
+    parser = argparse.ArgumentParser(description="Fit the generated world to real scenes, or compare them.")
     parser.add_argument("what", choices=("fit", "select", "compare"))
     parser.add_argument("real", type=Path)
     parser.add_argument("--scenes", type=int, default=1000)

@@ -9,13 +9,13 @@ from typing import Any
 
 from research.benchmarks.filmed import sampled
 from research.domains import foretold
+from research.domains.calibration import brier
 from research.domains.foretelling.weights import VOTE_WEIGHTS
 from research.domains.objects import looks_of
 from research.domains.perception.calibrate import is_kept_out
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.perceive import examined
-from research.measurements.calibration import brier
-from research.measurements.markdown import with_interval
+from research.measurements.markdown import head, row, with_interval
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import format
 
@@ -45,10 +45,10 @@ def future(data: Path, real: Mapping[int, format.SceneEvents]) -> Iterator[str]:
     for title, part in parts.items():
         videos = [number for number in names if part(number)]
         yield f"\nThe {len(videos)} videos {title}; first of objects seen by then, then with entrants:\n"
-        yield f"| known up to frame |{2 * ' came | vote: F1 | Brier | lines: F1 |'}\n|{9 * '---|'}"
+        yield head("known up to frame", *2 * ("came", "vote: F1", "Brier", "lines: F1"))
         for at in FRAMES_KNOWN:
-            cells = [scores_at(at, real, {n: chances[at][n] for n in videos}, late) for late in (False, True)]
-            yield f"| {at} | {' | '.join(cells)} |"
+            ways = {n: chances[at][n] for n in videos}
+            yield row(at, *(cell for late in (False, True) for cell in scores_at(at, real, ways, late=late)))
 
 
 def is_unseen(number: int) -> bool:
@@ -60,8 +60,9 @@ def scores_at(
     at: int,
     real: Mapping[int, format.SceneEvents],
     predictions: Mapping[int, dict[str, dict[Any, float]]],
+    *,
     late: bool,
-) -> str:
+) -> list[str]:
     """Cells of a frame: number of later collisions, F1 and Brier score of the vote, F1 of straight lines.
 
     Args:
@@ -91,4 +92,4 @@ def scores_at(
     vote, lines = (
         with_interval(counts[way, "right"], counts[way, "n"]) for way in (foretold.VOTE, foretold.LINE)
     )
-    return f"{counts[foretold.VOTE, 'collisions']} | {vote} | {brier(scored):.4f} | {lines}"
+    return [str(counts[foretold.VOTE, "collisions"]), vote, f"{brier(scored):.4f}", lines]

@@ -5,7 +5,8 @@
 `evidence.py`     What do right answers rest on: recorded, simulated or missing events?
 `questions.py`    How hard are the questions, and do keys contradict the duality?
 
-Open `robustness.py` first. A study is a `Study` of parts, each a benchmark with the rows that it writes;
-`sizes.py` has the numbers of cases. Rows have the subset "SETTING: CONDITION" (`named` in `shares.py`). From
-their counts `shares.py` makes the table, and `figures.py` draws.
+Open `robustness.py` first; the other studies have the same form. A study is a `Study` of parts, and a part is
+a benchmark with the rows that it writes. `conditions.py` has the changes of the input, and `sizes.py` has the
+numbers of cases. `shares.py` counts the rows by the cells of a table, each a setting under a condition.
+`figures.py` draws the counts.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa, twin
 from orchestration.benchmarks.benchmark import Case, Explained, Logs
+from orchestration.code import Declared
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
@@ -25,7 +27,7 @@ from research.domains.evidence import (
     rests_on_video,
 )
 from research.studies.robustness import EVERYTHING
-from research.studies.shares import Shares, Weighed, named, tabled
+from research.studies.shares import Cell, Shares, Weighed, tabled
 from research.studies.sizes import SIZES
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
 from substrate.domains.clevrer.scene import Scene, SceneEvent
@@ -59,69 +61,67 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
     return min((abs((frame or 0) - (event_seen.frame or 0)) for frame in frames), default=None)
 
 
-def rows(
-    base: Explained,
-    rests: Callable[[Explanation, ExplainedPart], Decider],
-    setting: Callable[[Row], str],
-    truth: Callable[[Case, str], Scene | None],
-    case: Case,
-    logs: Logs,
-    parameters: Any,
-    split: str,
-) -> Iterator[Weighed]:
-    """Count the right answers of a case by setting and by what decides them, in one row each.
+@dataclass(frozen=True)
+class Subject(Declared):
+    """A benchmark whose right answers are explained.
 
-    Args:
-        rests: finds what decides a part of an explained answer.
+    Attributes:
+        base: the benchmark.
+        decides: finds what decides a part of an explained answer.
         setting: gives the setting that a row counts for.
         truth: gives the true record of a case in a split; ``None`` if it is the log's own.
     """
-    true = truth(case, split)
-    counts: Counter[tuple[str, str]] = Counter()
+
+    base: Explained
+    decides: Callable[[Explanation, ExplainedPart], Decider] = rests_on
+    setting: Callable[[Row], str] = lambda row: row.subset
+    truth: Callable[[Case, str], Scene | None] = lambda *_: None
+
+
+def rows(subject: Subject, case: Case, logs: Logs, parameters: Any, split: str) -> Iterator[Weighed]:
+    """Count the right answers of a case by setting and by what decides them, in one row each."""
+    base, true = subject.base, subject.truth(case, split)
+    counts: Counter[Cell] = Counter()
     for row in base.rows(case, logs, parameters, split):
         chosen = () if row.choices is msgspec.UNSET else row.choices
         right = [choice.predicted == choice.expected for choice in chosen] or [bool(row.correct)]
         why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
         if why is None:
             continue
-        kind = setting(row) + (", choices" if chosen else "")
+        setting = subject.setting(row) + (", choices" if chosen else "")
         for part, correct in zip(why.parts, right, strict=True):
             if correct:
-                counts[kind, _condition(rests(why, part), why, true)] += 1
-    for pair, n in sorted(counts.items()):
-        yield Weighed(base.name, split, named(*pair), case.scene, n)
+                counts[Cell(setting, _condition(subject.decides(why, part), why, true))] += 1
+    for cell, n in sorted(counts.items()):
+        yield Weighed(base.name, split, cell.subset, case.scene, n)
 
 
-def _condition(rest: Decider, why: Explanation, true: Scene | None) -> str:
+def _condition(decider: Decider, why: Explanation, true: Scene | None) -> str:
     """The condition of an answer: one of :data:`PLACES`."""
-    if true is None or not rest.event:
-        return rest.on
-    off = frames_off(rest.event, Scene.of(why.logs[OWN]), true)
+    if true is None or not decider.event:
+        return decider.kind
+    off = frames_off(decider.event, Scene.of(why.logs[OWN]), true)
     return UNTRUE if off is None else OFF[0 if off == 0 else 1 if off <= NEAR else 2]
 
 
 def _as_filmed(case: Case, split: str) -> Scene | None:
     """The true record of a generated video: its annotation, which the detector never saw."""
-    true = perceived.truth_of(case) if split == "generated" else None
-    return Scene(true) if true else None
+    log = perceived.truth_of(case) if split == "generated" else None
+    return Scene(log) if log else None
 
 
-def _part(
-    base: Explained,
-    rests: Callable[..., Decider] = rests_on,
-    setting: Callable[[Row], str] = lambda row: row.subset,
-    truth: Callable[[Case, str], Scene | None] = lambda *_: None,
-) -> Part:
+def _part(subject: Subject) -> Part:
+    base = subject.base
     return Part(
         name=base.name,
         base=base,
         about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
         "rule, on nothing happening, or on facts alone.",
-        rows=partial(rows, base, rests, setting, truth),
-        expected=lambda case: {"": 1} if case.questions else {},
-        calls=(base.rows, base.explain, rests, base.asked),
-        first=KEY,
-        free=None,
+        rows=partial(rows, subject),
+        # Nobody knows before how many answers will be right; that none is would be a fault.
+        never_empty=True,
+        calls=(base.rows, base.explain, base.asked, subject.decides, subject.setting, subject.truth),
+        size_key=KEY,
     )
 
 
@@ -138,13 +138,13 @@ EVIDENCE = Study(
     name=KEY,
     profiles=GENERATED,
     parts=(
-        _part(clevrer.CLEVRER, rests_on_video),
-        _part(perceived.PERCEIVED, rests_on_video, truth=_as_filmed),
-        _part(comphy.COMPHY, rests_on_video),
-        _part(COMPHY_INFERRED, partial(rests_on_video, imagines=IMAGINED)),
-        _part(babi.BABI, setting=lambda _: EVERYTHING),
-        _part(gqa.GQA, partial(rests_on, recorded=FACTS, absent=FACTS)),
-        _part(twin.TWIN),
+        _part(Subject(clevrer.CLEVRER, rests_on_video)),
+        _part(Subject(perceived.PERCEIVED, rests_on_video, truth=_as_filmed)),
+        _part(Subject(comphy.COMPHY, rests_on_video)),
+        _part(Subject(COMPHY_INFERRED, partial(rests_on_video, imagines=IMAGINED))),
+        _part(Subject(babi.BABI, setting=lambda _: EVERYTHING)),
+        _part(Subject(gqa.GQA, partial(rests_on, recorded=FACTS, absent=FACTS))),
+        _part(Subject(twin.TWIN)),
     ),
     parameters=SIZES,
     **tabled(KEY, TABLE),

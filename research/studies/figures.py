@@ -12,6 +12,7 @@ import msgspec
 
 from orchestration.rendering.figures import ALOE, FAINT, INK, MEASURED, NS_DR, PAPER, svg
 from orchestration.scoring.statistics import wilson
+from research.domains.calibration import Bin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,14 +80,6 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
 
     about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
     return svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
-
-
-class Bin(msgspec.Struct, frozen=True):
-    """Choices or events of like probability: their number, their mean probability, and how many are right."""
-
-    n: int
-    said: float
-    right: int
 
 
 def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:

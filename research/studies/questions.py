@@ -16,7 +16,7 @@ from orchestration.studies.study import Part, Study
 from research.baselines.shortcuts import last_word_rows, trivial_rows
 from research.benchmarks import GENERATED
 from research.domains.duality_trial import trials
-from research.studies.shares import Shares, Weighed, named, tabled
+from research.studies.shares import Cell, Shares, Weighed, tabled
 from research.studies.sizes import SIZES
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.answers import answer_scene
@@ -53,7 +53,7 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
         for name in CONFIGURATIONS:
             configured = replace(parameters, predictive=Predictive(name))
             for row in answer_scene(scene.log, int(case.scene), questions, configured, split):
-                yield replace(row, subset=named(f"predictive.{name}", label))
+                yield replace(row, subset=Cell(f"predictive.{name}", label).subset)
 
 
 def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
@@ -79,8 +79,9 @@ def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[We
         yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=contradicts)
 
 
-# No row is promised: official questions have no near misses, and few keys give both verdicts on an object.
-_part = partial(Part, base=CLEVRER, free=None)
+# No number of rows is known before a case is asked, and there may be none: official questions have no near
+# misses, and few keys give both verdicts on an object.
+_part = partial(Part, base=CLEVRER)
 TABLE = Shares(
     "How hard the questions are",
     "Questions: predictive ones of the first generated videos with other wrong choices, by "
@@ -100,7 +101,7 @@ QUESTIONS = Study(
             "met. A row a question under each, in every configuration.",
             rows=near_misses,
             seeded=True,
-            first=KEY,
+            size_key=KEY,
         ),
         _part(
             name="trivial",
@@ -112,7 +113,6 @@ QUESTIONS = Study(
             name="last_word",
             about="bAbI's questions by a trivial method: the last word of the sentence before. A row each.",
             base=BABI,
-            free=None,
             rows=last_words,
         ),
         _part(

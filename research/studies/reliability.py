@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -18,9 +18,10 @@ from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Part, Study
 from research.benchmarks import GENERATED
 from research.benchmarks.perceived import PERCEIVED, perceived_video, truth_of
+from research.domains.calibration import TENTHS, Bin, binned, brier
 from research.domains.perception.judge import Kind, gold_of, hypotheses
 from research.domains.perception.parameters import Perception
-from research.studies.figures import Bin, reliability_diagram
+from research.studies.figures import reliability_diagram
 from research.studies.sizes import SIZES
 from substrate.base.errors import ProgramError
 from substrate.base.files import write_json
@@ -33,7 +34,6 @@ from substrate.domains.clevrer.scene import Scene
 
 SUBSETS = ("predictive", "counterfactual")
 EVENTS: tuple[str, ...] = get_args(Kind)
-BINS = 10
 
 
 class Drawn(NamedTuple):
@@ -171,20 +171,16 @@ def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
     >>> scored.brier, scored.plain, scored.constant, len(scored.bins)
     (0.185, 0.5, 0.0, 2)
     """
-    ordered = sorted(chances, key=lambda chance: chance.probability)
-    if not ordered:
+    pairs = [(chance.probability, chance.correct) for chance in chances]
+    if not pairs:
         return Reliability(subset, 0, 0.0, 0.0, 0.0, [])
-    common = sum(chance.correct for chance in ordered) / len(ordered)
-    bins: list[Bin] = []
-    for _, group in groupby(ordered, key=lambda chance: min(int(chance.probability * BINS), BINS - 1)):
-        here = list(group)
-        mean = sum(chance.probability for chance in here) / len(here)
-        bins.append(Bin(len(here), round(mean, 6), sum(chance.correct for chance in here)))
-    brier = sum((chance.probability - chance.correct) ** 2 for chance in ordered) / len(ordered)
-    plain = sum((chance.probability >= 0.5) != chance.correct for chance in ordered) / len(ordered)
-    return Reliability(
-        subset, len(ordered), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
-    )
+    # The smallest first, so that the sums do not depend on the order of the rows.
+    pairs.sort(key=itemgetter(0))
+    common = sum(true for _, true in pairs) / len(pairs)
+    bins = [replace(each, said=round(each.said, 6)) for each in binned(pairs, TENTHS).values()]
+    plain = brier([(float(chance >= 0.5), true) for chance, true in pairs])
+    constant = round(common * (1 - common), 6)
+    return Reliability(subset, len(pairs), round(brier(pairs), 6), round(plain, 6), constant, bins)
 
 
 def bins_file(part: str) -> str:
@@ -262,7 +258,7 @@ RELIABILITY = Study(
             "The probability of each choice about a world that was not filmed, beside whether it is correct",
             rows=rows,
             expected=_expected,
-            first="reliability",
+            size_key="reliability",
         ),
         _part(
             PERCEIVED,
@@ -271,8 +267,8 @@ RELIABILITY = Study(
             rows=perceived_rows,
             expected=_hypotheses,
             keys=PERCEIVED.logger.depends_on,
-            first="perceived",
-            free=EVENTS,
+            size_key="perceived",
+            uncounted=EVENTS,
         ),
     ),
     parameters=SIZES,

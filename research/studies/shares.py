@@ -47,9 +47,26 @@ class Shares(NamedTuple):
     about: str = ""
 
 
-def named(setting: str, condition: str) -> str:
-    """Name the subset of rows of a setting under a condition; only :func:`_fall` takes the name apart."""
-    return f"{setting}: {condition}"
+class Cell(NamedTuple):
+    """A setting under a condition. Rows name both in one text, their subset; a table has a line for both.
+
+    >>> Cell.of(Cell("predictive.C", "as it is").subset)
+    Cell(setting='predictive.C', condition='as it is')
+    """
+
+    setting: str
+    condition: str
+
+    @property
+    def subset(self) -> str:
+        """The subset of the rows, "SETTING: CONDITION"."""
+        return f"{self.setting}: {self.condition}"
+
+    @classmethod
+    def of(cls, subset: str) -> Cell:
+        """The setting and the condition of a subset."""
+        setting, _, condition = subset.partition(": ")
+        return cls(setting, condition)
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -140,17 +157,18 @@ def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) 
 def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
     """The counts of a part, for its table."""
     subsets = counted(workspace.path(study.rows_file(part))).items()
-    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
-    pools: Counter[str] = Counter()
-    for (setting, _), count in counts.items():
-        pools[setting] += count.total()
-    order = shares.conditions or dict.fromkeys(condition for _, condition in counts)
-    pairs = part.pairs or [
-        pair for setting in pools for pair in ((setting, c) for c in order) if pair in counts
-    ]
+    counts = {Cell.of(subset): count for subset, count in subsets}
+    of_setting: Counter[str] = Counter()
+    for cell, count in counts.items():
+        of_setting[cell.setting] += count.total()
+    cells = [Cell.of(subset) for subset in part.subsets]
+    if not cells:
+        order = shares.conditions or dict.fromkeys(cell.condition for cell in counts)
+        every = (Cell(setting, condition) for setting in of_setting for condition in order)
+        cells = [cell for cell in every if cell in counts]
     points: list[Point] = []
-    for setting, condition in pairs:
-        count = counts.get((setting, condition), Counter[bool]())
-        n = pools[setting] if shares.pooled else count.total()
-        points.append(Point(setting, condition, n, count[True]))
+    for cell in cells:
+        count = counts.get(cell, Counter[bool]())
+        n = of_setting[cell.setting] if shares.pooled else count.total()
+        points.append(Point(*cell, n, count[True]))
     return Fall(part.name, part.base.title, points)

@@ -36,7 +36,7 @@ class Terms(Struct, frozen=True):
     share: float = 0.0
     """The log-odds of the share."""
     late: float = 0.0
-    """How late the draws collide: 0 now, 1 at the end."""
+    """The mean moment at which the draws collide: 0 now, 1 at the end."""
     few_met: float = 0.0
     """1 if at most one pair has collided: the generator kept few scenes with fewer than two."""
     three_met: float = 0.0

@@ -1,4 +1,10 @@
-"""Hypotheses ► probabilities: logistic sums of the evidence for an event, calibrated on training videos."""
+"""Hypotheses ► probabilities: logistic sums of the evidence for an event, calibrated on training videos.
+
+The features come from :class:`~research.domains.perception.collisions.Contact` and
+:class:`~research.domains.perception.borders.Crossing`, which say what each measures. Caps and scales are set
+by hand, so that no single feature decides alone; only the weights are fitted. So a changed feature needs a
+new fit by :mod:`.calibrate`.
+"""
 
 from __future__ import annotations
 
@@ -24,31 +30,43 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def contact_terms(contact: Contact) -> list[float]:
-    """The weighed features of a contact, the constant first.
+    """The weighed features of a contact, the constant first, in the order of the fitted weights.
 
-    A distance counts from the reach of a contact on, up to a cap, in tenths of a unit (or fifths, if inside).
+    Most distances count from the reach of these two shapes on; two count from a fixed distance, whatever the
+    shapes. All are capped, and scaled to be about as large as the other features.
     """
     low, high = contact.touching
     weaker, stronger = sorted(contact.gains)
     beyond = _within(contact.nearest - high, 0, 0.4) * 10
     return [
         1.0,
+        # How much better a blow explains both paths, the path it helps less, and the path it helps more.
         _bent(contact.gain),
         _bent(weaker),
         _bent(stronger),
+        # How far the two stay out of reach: ever, and at the contact.
         beyond,
         _within(contact.distance - high, 0, 0.4) * 10,
+        # The same from 0.42 units on, just beyond the 0.4 at which two round bodies touch. For a cube this is
+        # within reach, but only if the cube is turned by chance with a corner to the other body.
         _within(contact.distance - 0.42, 0, 0.15) * 10,
+        # The ghost is the least distance if no blow had happened. Beyond the reach, the two would have passed
+        # each other; below 0.4, twice a body's radius, they would have overlapped, which no bodies do.
         _within(contact.ghost - low, 0, 0.4) * 10,
         _within(0.4 - contact.ghost, 0, 0.4) * 5,
+        # A blow pushes the two apart, with opposite changes of momentum, and it changes both motions.
         contact.unbalanced,
         _within(min(contact.pushes), -1, 1),
         log1p(min(contact.changes) * 5),
+        # Whether the search kept it. A near contact of one of the two, or few sightings after this contact,
+        # may explain the paths as well.
         float(contact.chosen),
         exp(-contact.other / 3),
         exp(-contact.seen[1] / 3),
+        # The two come together before a contact, and part after it.
         _within(contact.approach, -1.5, 1.5),
         _within(contact.parting, -1.5, 1.5),
+        # A gain counts otherwise where the two never come within reach.
         _within(_bent(weaker), -1, 1) * beyond,
         float(contact.approach <= 0 and contact.parting <= 0),
     ]
@@ -58,10 +76,13 @@ def crossing_terms(crossing: Crossing) -> list[float]:
     """The weighed features of an entry or exit, the constant first."""
     return [
         1.0,
+        # Long out of view by its motion, and long unseen: then it was hardly hidden all the time.
         log1p(max(0, crossing.ahead)),
         log1p(max(0, crossing.unseen)),
+        # Few places, or none that move: then nobody knows where it came from or went.
         exp(-crossing.count / 3),
         float(crossing.rests),
+        # By its motion it was in view to the video's end, or from its beginning.
         float(crossing.ahead <= 0),
     ]
 

@@ -69,9 +69,10 @@ def crossings(
 
 
 def _entered(path: BodyPath, piece: Piece, camera: Camera) -> int:
-    """The first frame in view, by the first piece followed backwards; 0 if it stays in view.
+    """The first frame in view, by the first piece followed backwards; 0 if that reaches frame 0 in view.
 
-    It is the frame before the first sighting if the piece rests, has few places or stays in view for long.
+    It is the frame before the first sighting if nothing can be followed, because the piece rests or has few
+    places, or if the piece is still in view after :data:`_LONGEST` frames: then it was probably hidden.
     """
     frame = path.first
     if piece.count < _ENOUGH or piece.rests:
@@ -82,9 +83,11 @@ def _entered(path: BodyPath, piece: Piece, camera: Camera) -> int:
 
 
 def _left(path: BodyPath, piece: Piece, last: int, camera: Camera) -> int:
-    """The first frame out of view, by the last piece followed forwards; ``last`` + 1 if it stays in view.
+    """The first frame out of view, by the last piece followed forwards; beyond ``last`` if it stays in view.
 
-    It is the second frame after the last sighting if the piece has few places.
+    It is the second frame after the last sighting if the piece has few places. A moving piece is followed for
+    at most twice :data:`_LONGEST` frames. A resting body stays in view, for nothing moves it out; at the
+    other end, :func:`_entered` asks when it came, and knows only that it was there when it was first seen.
     """
     frame = path.last
     if piece.count < _ENOUGH:

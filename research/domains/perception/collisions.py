@@ -104,7 +104,10 @@ class _Search:
         return [frame for pair, frame in self.taken.items() if body in pair and pair != but]
 
     def gains(self, pair: Pair, frame: int) -> tuple[float, float, float]:
-        """The total gain of a contact, and its gain on each path."""
+        """The total gain of a contact, and its gain on each path.
+
+        The total falls by a penalty if the two are not as far from each other as touching bodies are.
+        """
         path_gains: list[float] = []
         for body in pair:
             blows = self.blows(body, pair)
@@ -116,7 +119,10 @@ class _Search:
         return sum(path_gains) - min((off / _OFF) ** 2, _MOST), path_gains[0], path_gains[1]
 
     def prefit(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
-        """Fit at once all paths that :meth:`gains` compares for the wanted contacts."""
+        """Fit at once all paths that :meth:`gains` compares for the wanted contacts.
+
+        It saves time only: a piece that is not fitted yet would be fitted when its cost is asked for.
+        """
         paths: dict[int, list[list[int]]] = {}
         for pair, frames in wanted.items():
             for body in pair:
@@ -125,7 +131,11 @@ class _Search:
         prepare([piece for body, blows in paths.items() for piece in self.paths[body].lacking(blows)])
 
     def best(self, pairs: Collection[Pair]) -> dict[Pair, tuple[float, int]]:
-        """The highest gain of each pair's contact, and its frame."""
+        """The highest gain of each pair's contact, and its frame.
+
+        A gain changes slowly from frame to frame. So of many frames every fourth is tried, and then the
+        frames around the best of these.
+        """
         when = {pair: self.when[pair] for pair in pairs}
         coarse = {pair: frames if len(frames) <= _FINE else frames[::4] for pair, frames in when.items()}
         self.prefit(coarse)
@@ -144,7 +154,11 @@ class _Search:
         return gain, -frame
 
     def run(self) -> dict[Pair, tuple[float, int]]:
-        """Search; return every hypothesis at its best, given the contacts taken."""
+        """Search; return every hypothesis at its best, given the contacts taken.
+
+        A contact that is taken divides the paths of its two bodies anew, so only contacts of these two get
+        another gain.
+        """
         best = self.best(self.when)
         for _ in range(_ROUNDS):
             open_ = [pair for pair in best if pair not in self.taken]
@@ -171,6 +185,7 @@ class _Search:
         blows = [[*self.blows(body, pair), frame] for body in pair]
         before = [path.before(blow, frame) for path, blow in zip((path_a, path_b), blows, strict=True)]
         after = [path.after(blow, frame) for path, blow in zip((path_a, path_b), blows, strict=True)]
+        # The line of the centres, from the first body to the second: a blow acts along it.
         (x0, y0), (x1, y1) = before[0].at(frame), before[1].at(frame)
         length = hypot(x1 - x0, y1 - y0) or 1.0
         nx, ny = (x1 - x0) / length, (y1 - y0) / length
@@ -179,6 +194,7 @@ class _Search:
         (ax, ay), (bx, by) = ((new[0] - old[0], new[1] - old[1]) for old, new in zip(was, now, strict=True))
         changes = hypot(ax, ay), hypot(bx, by)
         away = self.distances[pair]
+        # As if the two passed through each other: the earlier motions, followed beyond the contact.
         flown = range(frame, min(frame + _GHOST, len(away)))
         ghost = min(dist(before[0].at(later), before[1].at(later)) for later in flown)
         others = [abs(blow - frame) for body in pair for blow in self.blows(body, pair)]

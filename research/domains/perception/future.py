@@ -39,6 +39,8 @@ def estimates(video: ExaminedVideo) -> list[Estimate]:
         if last - path.last > _GONE or not video.camera.sees(path.kind, x, y):
             continue
         body = Body(number, path.shape, x, y, vx, vy)
+        # Trust as in `foretelling/estimate.py`: "struck" means a velocity that is little known, after a blow
+        # or from few places. No seam divides these places, hence the 0.
         if piece.count < _FEW and not blows and path.first > 0:
             states.append(Estimate(replace(body, vx=0.0, vy=0.0), "new", 0))
         else:

@@ -1,4 +1,4 @@
-"""How far a body glides while drag and friction slow it down: tables over time, one for each shape.
+"""The way that a body glides while drag and friction slow it down: tables over time, one for each shape.
 
 :meth:`~substrate.domains.clevrer.motion.law.Law.glide` has the same in closed form, but is younger. The steps
 of the tables differ from it by up to some thousandths of a unit, and the pinned results rest on them. Beyond

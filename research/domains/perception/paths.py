@@ -2,7 +2,13 @@
 
 Between two collisions a body follows the law of :mod:`substrate.domains.clevrer.motion`: it rests, or moves
 straight while drag and friction slow it down. A piece is the best such motion through the places measured
-in its frames; its cost measures how badly the places fit.
+in its frames; its cost measures how badly the places fit. A place that is far off counts little, so each fit
+is repeated with weights from the fit before.
+
+The search for collisions asks for thousands of pieces, so many are fitted at once, as columns of one array.
+The pinned results hold to the last bit, whatever pieces happen to share an array. Sums of floating-point
+numbers depend on the order of the additions, so four places below keep the order of a separate fit; each says
+which order it keeps.
 """
 
 from __future__ import annotations

@@ -146,6 +146,7 @@ def conversations(movements: Movements) -> list[Conversation]:
                     break
             else:
                 number = len(talks)
+                # The conversation shares this mapping, which later steps fill.
                 ends[number] = {}
                 talks.append(Conversation(step, ends[number], record.chat))
             ends[number][persona] = None

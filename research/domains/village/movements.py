@@ -49,6 +49,7 @@ class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def address(self) -> tuple[str, ...] | None:
         """World, sector, arena and object of the action; ``None`` in a conversation, which names no place."""
+        # A conversation has "<persona> NAME" in place of an address; a later part in brackets names no place.
         address = self._parts[2]
         parts = tuple(part for part in address.split(":") if not part.startswith("<"))
         return None if address.startswith("<") else parts

@@ -11,7 +11,7 @@ from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
 from substrate.domains.clevrer.evidence import Reading, observed, removal
 from substrate.domains.clevrer.explain import Explainer, rule_of
 from substrate.domains.clevrer.kinds import Kind
-from substrate.domains.clevrer.program import REMOVALS, ProgramStep, World
+from substrate.domains.clevrer.program import IMAGINING, REMOVALS, ProgramStep, World
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
@@ -70,7 +70,7 @@ class _Explainer(Explainer):
 
 def _rule(steps: list[ProgramStep], parameters: Parameters) -> str:
     """The rule that decided; for a world that was not filmed, the rule that gives its collisions."""
-    if any(step.token in (*REMOVALS, "unseen_events") for step in steps):
+    if any(step.token in IMAGINING for step in steps):
         if parameters.emitter == "motion":
             return f"motion simulated with mass and charge, to a horizon of {parameters.horizon} frames"
         return "straight lines and the ancestors of what was filmed (emitter: kinematic)"

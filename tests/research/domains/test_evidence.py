@@ -45,7 +45,7 @@ def test_a_choice_about_an_imagined_world_rests_on_its_event_where_that_happens(
     # Nobody filmed a meeting of cube and can; without the ball, whom both met, the partner rule sees one.
     duality = Parameters(counterfactual=Counterfactual("duality"))
     assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can), duality) == Decider(ABSENT)
-    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can)).on == RULED
+    assert rests(scene, GONE.format(ball) + negated, PAIR.format(cube, can)).kind == RULED
 
 
 def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
@@ -54,8 +54,8 @@ def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
     met = next(event.iri for event in scene.events if event.kind == "Collision")
     program = "events objects {} unique filter_collision count"
     assert rests(scene, program.format(cube)) == Decider(RECORDED, met)
-    assert rests(scene, program.format(can)).on == ABSENT
-    assert rests(scene, "objects count").on == FACTS
+    assert rests(scene, program.format(can)).kind == ABSENT
+    assert rests(scene, "objects count").kind == FACTS
 
 
 def test_a_simulated_future_is_distinguished_from_straight_lines() -> None:
@@ -68,6 +68,6 @@ def test_a_simulated_future_is_distinguished_from_straight_lines() -> None:
                 for name in ("C", "S"):
                     why = explain(log, number, question, Parameters(predictive=Predictive(name)))
                     grounds.update(
-                        f"{name}: {rests_on(why, part).on}" for part in why.parts if part.answer == "yes"
+                        f"{name}: {rests_on(why, part).kind}" for part in why.parts if part.answer == "yes"
                     )
     assert set(grounds) == {f"C: {RULED}", f"S: {IMAGINED}"}

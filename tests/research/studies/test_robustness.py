@@ -10,14 +10,18 @@ import pytest
 from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.clevrer import EVENTS
 from orchestration.project import open_workspace
-from orchestration.studies.study import counted
+from orchestration.studies.study import counted, totals
 from orchestration.workspace.named import files_of
 from research.generators.altered import altered
 from research.generators.inexact_films import blurred, noisy, without_collisions
-from research.studies.robustness import AS_IT_IS, ROBUSTNESS
+from research.studies.conditions import AS_IT_IS
+from research.studies.evidence import EVIDENCE
+from research.studies.questions import QUESTIONS
+from research.studies.robustness import ROBUSTNESS
 from substrate.generators.clevrer import generate_annotation, generate_scene
 
 SEED = 20
+LISTED = Case(1, "events.jsonl:1", b"{}", b'{"questions": []}', EVENTS)
 PARTS = {part.name: part for part in ROBUSTNESS.parts}
 
 
@@ -26,19 +30,16 @@ def test_every_question_has_a_row_under_every_condition_and_a_missing_row_is_not
     name: str, reproduced_beyond: Path
 ) -> None:
     workspace = open_workspace("beyond")
-    tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
-    part = PARTS[name]
-    case_count = getattr(ROBUSTNESS.parameters.of(workspace.settings), name)
-    source = part.base.source
-    cases = source.cases(files_of(workspace, source), None, True)
-    chosen = [case for case, _ in zip(cases.each, range(case_count), strict=False)]
-    counts = {subset: count.total() for subset, count in tallies.items()}
+    counts = totals(counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl")))
     assert counts
-    wanted = part.wanted(chosen)
-    assert part.missing(wanted, counts) == []
-    exact = next(subset for subset in counts if subset.endswith(AS_IT_IS))
-    assert len(part.missing(wanted, counts | {exact: counts[exact] - 1})) == 1
-    assert part.missing(wanted, {})
+    part = PARTS[name]
+    first = getattr(ROBUSTNESS.parameters.of(workspace.settings), name)
+    cases = part.base.source.cases(files_of(workspace, part.base.source), None, True)
+    chosen = [case for case, _ in zip(cases.each, range(first), strict=False)]
+    assert part.faults(chosen, counts) == []
+    exact = next(subset for subset in counts if subset.endswith(AS_IT_IS.label))
+    assert len(part.faults(chosen, counts | {exact: counts[exact] - 1})) == 1
+    assert part.faults(chosen, {})
 
 
 def test_each_change_does_what_it_says() -> None:
@@ -63,8 +64,7 @@ def test_altered_physics_end_with_their_block_and_move_bodies_otherwise() -> Non
     assert generate_annotation(10_000, SEED) == plain
 
 
-def test_event_lists_have_no_motion_to_make_inexact_and_no_rows_are_missed() -> None:
-    events = Case(1, "events.jsonl:1", b"{}", b'{"questions": []}', EVENTS)
-    part = PARTS["clevrer"]
-    assert list(part.rows(SEED, events, [], None, "generated")) == []
-    assert part.missing(part.wanted([events]), {}) == []
+def test_event_lists_have_no_motion_and_no_rows_and_only_a_study_that_is_never_empty_misses_them() -> None:
+    assert list(PARTS["clevrer"].rows(SEED, LISTED, [], None, "generated")) == []
+    parts = (PARTS["clevrer"], QUESTIONS.parts[0], EVIDENCE.parts[0])
+    assert [len(part.faults([LISTED], {})) for part in parts] == [0, 0, 1]
