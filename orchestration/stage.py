@@ -28,7 +28,8 @@ class Stage(Declared):
         about: a description for the UI.
         needs: names of the stages whose outs it reads.
         parameters: keys of ``params.yaml`` that its outs depend on.
-        functions: functions that ``run`` calls but does not name in its text, such as those in workers.
+        functions: functions that ``run`` calls but does not name in its text, such as those in workers; their
+            order is free, since only their code counts.
         describes: the stages that its outs describe; it depends on their code too.
         kinds: the tools that it runs on, for the UI.
         pinned_by: DVC's file that lists its outs, which git pins: ``data.dvc`` for input data, ``dvc.yaml``

@@ -22,10 +22,10 @@ from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL, PAIRED
 from orchestration.rendering.layouts.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
 from orchestration.rendering.wording import counts_in_words
-from orchestration.scoring.claims import OPEN
 from orchestration.scoring.comparability import NOT_REPORTED
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.names import name_of
+from orchestration.scoring.verdict import OPEN
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"

@@ -1,4 +1,8 @@
-"""The language-model baselines: their questions, in parts that can be asked at the same time."""
+"""The language-model baselines: their questions, in parts that can be asked at the same time.
+
+The file goes from the class :class:`LanguageModel` over the parts of each benchmark's questions and the
+photographs to the functions that declare a model, and the paper's five models.
+"""
 
 from __future__ import annotations
 
@@ -198,9 +202,21 @@ def pictures_of(records: Records) -> Pictures:
     return picture
 
 
-def _model(
-    name: str, title: str, counts: str, base: Interpreted, place: int, table: Table = TRANSFER, **own: Any
+# The models are declared by the functions below. Each passes on the attributes that it does not set, and
+# :func:`_declared` alone makes the declaration.
+def _declared(
+    base: Interpreted, name: str, what: str, place: int, counts: str, table: Table = TRANSFER, **own: Any
 ) -> LanguageModel:
+    """Declare a model that is asked a benchmark's questions.
+
+    Args:
+        base: the benchmark.
+        name: the name of the model's own benchmark.
+        what: the model in words.
+        place: the position in the table.
+        counts: the answers whose accuracy is scored, in words.
+        own: the other attributes, by name.
+    """
     about = {
         "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
         "of an earlier run; an empty folder without either.",
@@ -208,47 +224,46 @@ def _model(
         "measured.",
         "scores": f"Accuracy of {counts}.",
     }
-    own |= {"about": about, "base": base, "source": base.source, "table": (table, place)}
-    return LanguageModel(name=name, title=title, **own)
+    title, questions = f"{base.title}, {what}", {"base": base, "source": base.source}
+    return LanguageModel(name=name, title=title, table=(table, place), about=about, **questions, **own)
 
 
 def of_twin(
-    name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", **own: Any
+    name: str, what: str, place: int, predict: Callable[..., Any], how: str = "", **own: Any
 ) -> LanguageModel:
     """Declare a model that is asked a specification's question for each arm."""
-    counts = f"{how or title}, by arm, of both, and of saying whether they differ"
-    own |= {"parts": partial(twin_parts, predict, name), "metrics": TWIN.metrics, "whole": TWIN.whole}
-    own["numbers"] = tuple(f"{name}/{metric}" for metric in Judgement._fields)
-    return _model(name, f"Twin-EventLog, {title}", counts, TWIN, place, **own)
+    counts = f"{how or what}, by arm, of both, and of saying whether they differ"
+    parts = partial(twin_parts, predict, name)
+    numbers = tuple(f"{name}/{metric}" for metric in Judgement._fields)
+    scored = {"numbers": numbers, "metrics": TWIN.metrics, "whole": TWIN.whole}
+    return _declared(TWIN, name, what, place, counts, parts=parts, **scored, **own)
 
 
 def _of_questions(
-    name: str, title: str, what: str, base: Interpreted, place: int, subset: str, *parts: Any, **own: Any
+    base: Interpreted, name: str, what: str, place: int, subset: str, *asks: Any, **own: Any
 ) -> LanguageModel:
-    own |= {"numbers": (f"{name}/{subset}/accuracy",), "parts": partial(question_parts, *parts)}
-    return _model(name, title, f"{what}, with Wilson's interval", base, place, **own)
+    """Declare a model that is asked a benchmark's questions of a subset, by :func:`question_parts`."""
+    numbers, parts = (f"{name}/{subset}/accuracy",), partial(question_parts, *asks)
+    counts = f"{what}, with Wilson's interval"
+    return _declared(base, name, what, place, counts, numbers=numbers, parts=parts, **own)
 
 
 def of_logs(
     name: str, read: str, place: int, predict: Callable[..., Any], profiles: tuple[str, ...] = ()
 ) -> LanguageModel:
     """Declare a model that is asked a scene's descriptive questions, given its log."""
-    reader = f"a language model that reads {read}"
-    parts = _descriptive, partial(_controlled, predict, name)
-    own = {"reads_logs": True, "profiles": profiles}
-    return _of_questions(name, f"CLEVRER, {reader}", reader, CLEVRER, place, "descriptive", *parts, **own)
+    what, asks = f"a language model that reads {read}", (_descriptive, partial(_controlled, predict, name))
+    return _of_questions(CLEVRER, name, what, place, "descriptive", *asks, reads_logs=True, profiles=profiles)
 
 
-def _of_photographs(name: str, what: str, place: int, subset: str, ask: Callable[..., Any]) -> LanguageModel:
+def _of_images(name: str, what: str, place: int, subset: str, ask: Callable[..., Any]) -> LanguageModel:
     """Declare a model that is asked an image's questions, given its photograph."""
-    return _of_questions(name, f"GQA, {what}", what, GQA, place, subset, _of_image, ask, sees=True)
+    return _of_questions(GQA, name, what, place, subset, _of_image, ask, sees=True)
 
 
 CONTROLLED = of_logs("controlled", "the same log", 5, controlled.controlled)
-GQA_VISION = _of_photographs("gqa_vision", "a vision model on photographs", 6, "photograph", _vision)
-GQA_EXTRACTOR = _of_photographs(
-    "gqa_extractor", "scene graphs that a model extracted", 7, "by_name", _extractor
-)
+GQA_VISION = _of_images("gqa_vision", "a vision model on photographs", 6, "photograph", _vision)
+GQA_EXTRACTOR = _of_images("gqa_extractor", "scene graphs that a model extracted", 7, "by_name", _extractor)
 TWIN_DIRECT = of_twin(
     "twin_direct", "a language model that reads the whole village", 1, twin.direct, table=TWIN.table[0]
 )

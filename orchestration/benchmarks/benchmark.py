@@ -162,11 +162,9 @@ class Source(Declared):
         """Return the source's files in a dataset's folder; none if the folder is empty."""
         if not any(folder.iterdir()):
             return {}
-        there = {
-            name: [folder / candidate for candidate in candidates if (folder / candidate).exists()]
-            for name, candidates in self.inputs.items()
-        }
-        return {name: paths[0] for name, paths in there.items() if paths}
+        possible = {role: [folder / name for name in names] for role, names in self.inputs.items()}
+        there = {role: [*filter(Path.exists, paths)] for role, paths in possible.items()}
+        return {role: paths[0] for role, paths in there.items() if paths}
 
     def size(self, data: Any) -> str:
         """Return the amount of data in a generated profile, in words; empty without a generator."""
@@ -318,7 +316,8 @@ class Interpreted(Benchmark):
 
 @dataclass(frozen=True, kw_only=True)
 class Explained(Interpreted):
-    """A benchmark whose answers have reasons.
+    """A benchmark whose answers have reasons: it says what is asked (:class:`Benchmark`), what answers
+    (:class:`Interpreted`), and, here, how an answer is shown.
 
     Attributes:
         explain: explains the answer to a question of a subset (or "") and a case; ``None`` if there
@@ -344,9 +343,8 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
     >>> per_choice("clevrer", "predictive")
     ('clevrer/predictive/per_question', 'clevrer/predictive/per_option')
     """
-    return tuple(
-        f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in ("per_question", "per_option")
-    )
+    metrics = ("per_question", "per_option")
+    return tuple(f"{benchmark}/{subset}/{metric}" for subset in subsets for metric in metrics)
 
 
 def asked_scenes(

@@ -26,7 +26,7 @@ from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy import format
 from substrate.domains.comphy.answers import answer_target
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
-from substrate.domains.comphy.explain import explain as explain_question
+from substrate.domains.comphy.explain import explain as explain_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import Emitter, TargetScene
 from substrate.domains.rows import Row
@@ -148,9 +148,7 @@ def setting(
         ),
         parameters=parameters,
         rows=partial(rows, name, simulator),
-        explain=partial(
-            explain_asked, format.TargetQuestions, partial(explain_question, simulator=simulator)
-        ),
+        explain=partial(explain_asked, format.TargetQuestions, partial(explain_target, simulator=simulator)),
         picture=picture,
         wordings=partial(wordings_of, format.TargetQuestions),
         declared={"logs": lambda data: data.targets},

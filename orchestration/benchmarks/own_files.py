@@ -98,7 +98,7 @@ def answer_files(
     Args:
         files: the benchmark's inputs, by role.
         parameters: the benchmark's parameters; ``None`` if it takes none.
-        worlds: the most possible logs to answer a case from; ``None`` to use its own log.
+        worlds: answer each case from possible logs, at most this many; ``None`` to use its own log.
         submission: a file for the same answers in the layout of the benchmark's server, if it has one.
     """
     cases, counts = benchmark.source.cases(files, None, False), AnswerCounts()
@@ -114,6 +114,7 @@ def answer_files(
             answered = list(answer(case))
             if submission and benchmark.submission:
                 parts.append(msgspec.json.encode(benchmark.submission(answered)))
+            # Not the rows: a question of GQA has two.
             counts.questions += sum(1 for _ in benchmark.wordings(case))
             yield from answered
             advance(done, cases.total)

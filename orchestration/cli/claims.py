@@ -10,7 +10,7 @@ from orchestration.cli.console import ProfileOption
 from substrate.cli.console import JsonOption, argument, give, voiced
 
 if TYPE_CHECKING:
-    from orchestration.scoring.claims import ClaimVerdict
+    from orchestration.scoring.verdict import ClaimVerdict
 
 _WIDTH, _INDENT = 110, "    "
 # The widths of a list's columns.
@@ -62,7 +62,7 @@ def listed(every: list[ClaimVerdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
     from orchestration.rendering.tables import drawn, wrapped
     from orchestration.rendering.wording import counts_in_words
-    from orchestration.scoring.claims import OPEN, VERDICTS
+    from orchestration.scoring.verdict import OPEN, VERDICTS
 
     every = sorted(every, key=lambda claim: [*VERDICTS].index(claim.verdict))
     rows: list[list[str]] = []

@@ -1,4 +1,7 @@
-"""The checkout that the code runs from: its packages, and the file of each of their modules."""
+"""The checkout that the code runs from: its packages, and the file of each of their modules.
+
+Only their modules have statements: an import of another project leads nowhere.
+"""
 
 from __future__ import annotations
 

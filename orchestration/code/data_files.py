@@ -1,4 +1,7 @@
-"""The data files that statements name, and the hashes of their content."""
+"""The data files that statements name, and the hashes of their content.
+
+If the room's example said ``LIMIT = "limits.yaml"``, the file `limits.yaml` beside `exam` would count.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,19 @@ import yaml
 
 from orchestration.code.checkout import ROOT, paths
 from orchestration.code.modules import module_of
-from orchestration.code.statements import short_hash
-from orchestration.code.steps import Place
+from orchestration.code.statements import Statement, short_hash
 
 
 @cache
-def data_files(place: Place) -> dict[str, str]:
+def data_files(statement: Statement) -> dict[str, str]:
     """The hashes of the data files that a statement names, by their paths in the checkout.
 
     A data file counts if it lies next to the statement's module. A TBox counts if that module imports
     ``TBox``: the name of a TBox is an ordinary word, which other modules may use for something else.
     """
-    texts, folder = place.statement.texts, paths()[place.module].parent
+    texts, folder = statement.texts, paths()[statement.module].parent
     named = [folder / text for text in texts if "." in text]
-    if _loads_tboxes(place.module):
+    if _loads_tboxes(statement.module):
         named += [ROOT / "tboxes" / f"{text}.ttl" for text in texts]
     there = [path for path in named if path.suffix != ".py" and path.is_file()]
     return {path.relative_to(ROOT).as_posix(): _hash_of(path) for path in there}

@@ -1,4 +1,4 @@
-"""The project's modules, each parsed into statements once.
+"""The project's modules, each parsed into statements once: `exam` and `marks` in the room's example.
 
 Parsed modules are cached in `.dagster/`, outside git, by the hash of their files; a damaged or outdated cache
 is rebuilt. The cache is read before anything else, so no storage, ledger or DVC is loaded yet.

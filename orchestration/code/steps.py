@@ -1,121 +1,114 @@
-"""The steps from a statement to those that it depends on.
+"""The steps from a statement to the statements that it depends on.
 
 :func:`leads_to` follows the names in a statement's text, in its module (:func:`_behind_name`) or through an
 import (:func:`_behind_import`). :func:`run_by_importing` adds the statements that run when a module is
-imported. The steps of a statement, and of a module, are computed once for all stages.
+imported. The steps of a statement, and of a module, are computed once for all stages. In the room's example,
+``answer`` leads to ``LIMIT`` and the import in `exam`, and the import leads to ``grade`` in `marks`.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from orchestration.code.checkout import paths
 from orchestration.code.modules import module_of
 from orchestration.code.statements import Import, Statement, Use
-from orchestration.code.values import Declared, describe, unpacked
+from orchestration.code.values import Declared, types_in, unpacked
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Place:
-    """A statement in its module, with its number there; equal only to itself, so that a set finds it fast."""
-
-    module: str
-    number: int
-    statement: Statement
-
-
-@cache
-def statements_of(module: str) -> tuple[Place, ...]:
+def statements_of(module: str) -> tuple[Statement, ...]:
     """The statements of a module, in order; none of this room, which is no part of what a stage computes."""
-    statements = () if module.startswith(__package__ or "") else module_of(module).statements
-    return tuple(Place(module, number, statement) for number, statement in enumerate(statements))
+    return () if module.startswith(__package__ or "") else module_of(module).statements
 
 
 @cache
-def _by_name(module: str) -> dict[str, tuple[Place, ...]]:
-    places: dict[str, tuple[Place, ...]] = {}
-    for place in statements_of(module):
-        for name in place.statement.binds:
-            places[name] = (*places.get(name, ()), place)
-    return places
+def _by_name(module: str) -> dict[str, tuple[Statement, ...]]:
+    statements: dict[str, tuple[Statement, ...]] = {}
+    for statement in statements_of(module):
+        for name in statement.binds:
+            statements[name] = (*statements.get(name, ()), statement)
+    return statements
 
 
-def binding(module: str, name: str) -> tuple[Place, ...]:
+def binding(module: str, name: str) -> tuple[Statement, ...]:
     """The statements of a module that bind a name."""
     return _by_name(module).get(name, ())
 
 
 @cache
-def leads_to(place: Place) -> frozenset[Place]:
+def leads_to(statement: Statement) -> frozenset[Statement]:
     """The statements that a statement uses or imports."""
-    statement = place.statement
-    if values := declared_by(place):
+    if values := declared_by(statement):
         return frozenset().union(*map(types_of, values))
-    used = (reached for use in statement.uses for reached in _behind_name(place.module, use))
+    used = (reached for use in statement.uses for reached in _behind_name(statement.module, use))
     # Of an imported module only those attributes count that other statements use: `_behind_name` finds them.
-    if statement.from_import and _whole_module(statement.imports[0]):
+    if _module_bound_by(statement):
         return frozenset(used)
     return frozenset(used).union(*map(_behind_import, statement.imports))
 
 
 @cache
-def declared_by(place: Place) -> tuple[Declared, ...]:
+def declared_by(statement: Statement) -> tuple[Declared, ...]:
     """The values that a statement binds, if all of them are declared; they count instead of its text."""
-    if not (place.module.startswith(("orchestration.", "research.")) and place.statement.uses):
+    if not (statement.module.startswith(("orchestration.", "research.")) and statement.uses):
         return ()
-    module = importlib.import_module(place.module)
-    values = [getattr(module, name, None) for name in place.statement.binds]
+    module = importlib.import_module(statement.module)
+    values = [getattr(module, name, None) for name in statement.binds]
     parts = [*unpacked(value.values() if isinstance(value, Mapping) else value for value in values)]
     return tuple(parts) if all(isinstance(value, Declared) for value in parts) else ()
 
 
-def types_of(value: object) -> Iterator[Place]:
+def types_of(value: object) -> Iterator[Statement]:
     """The statements of a value's class, and of the types that it holds."""
-    return (place for kind in describe(value).types for place in binding(kind.__module__, kind.__qualname__))
+    return (bound for kind in types_in(value) for bound in binding(kind.__module__, kind.__qualname__))
 
 
-def _behind_name(module: str, use: Use) -> Iterator[Place]:
+def _behind_name(module: str, use: Use) -> Iterator[Statement]:
     """The statements behind a module's name and, if it is an imported module, behind the used attribute."""
-    for place in binding(module, use.name):
-        yield place
-        if place.statement.from_import and (whole := _whole_module(place.statement.imports[0])):
+    for statement in binding(module, use.name):
+        yield statement
+        if whole := _module_bound_by(statement):
             yield from _behind_import(Import(whole, use.attribute))
 
 
-def _behind_import(source: Import) -> tuple[Place, ...]:
+def _module_bound_by(statement: Statement) -> str:
+    """The module of the project that ``from package import module`` binds; empty for another statement."""
+    return _whole_module(statement.imports[0]) if statement.from_import else ""
+
+
+def _behind_import(source: Import) -> tuple[Statement, ...]:
     """The statements behind an import: all of a module, or the statements that bind the imported name."""
     if whole := _whole_module(source):
         return statements_of(whole)
-    places = binding(source.module, source.name)
+    bound = binding(source.module, source.name)
     # A module may find a name only when it is asked for it.
-    if not places and (places := binding(source.module, "__getattr__")):
+    if not bound and (bound := binding(source.module, "__getattr__")):
         value = getattr(importlib.import_module(source.module), source.name)
-        places += binding(value.__module__, value.__qualname__)
-    return places
+        bound += binding(value.__module__, value.__qualname__)
+    return bound
 
 
 def _whole_module(source: Import) -> str:
     """The module of the project that an import takes as a whole; empty if it takes a name in a module."""
     # A package may bind the name of one of its modules to something else, such as a function in that module.
-    if any(source not in place.statement.imports for place in binding(source.module, source.name)):
+    if any(source not in statement.imports for statement in binding(source.module, source.name)):
         return ""
     return source.dotted if source.dotted in paths() else ""
 
 
 @cache
-def run_by_importing(module: str) -> frozenset[Place]:
+def run_by_importing(module: str) -> frozenset[Statement]:
     """The statements that run when a module is imported, with all that it imports."""
-    places, imported, waiting = set[Place](), set[str](), [module]
+    statements, imported, waiting = set[Statement](), set[str](), [module]
     while waiting:
         name = waiting.pop()
         if name not in imported and name in paths():
             imported.add(name)
-            places.update(place for place in statements_of(name) if place.statement.runs)
+            statements.update(statement for statement in statements_of(name) if statement.runs)
             waiting += _imported_with(name)
-    return frozenset(places)
+    return frozenset(statements)
 
 
 @cache

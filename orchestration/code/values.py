@@ -1,11 +1,14 @@
-"""The values that a stage's functions carry: their plain data as text, and the types that they hold."""
+"""The values that a stage's functions carry: their plain data as text, and the types that they hold.
+
+Were the function of the room's example ``partial(answer, 7)``, its plain data would be the text ``7``.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -21,30 +24,9 @@ class Declared:
     """
 
 
-class Described(NamedTuple):
-    """A value as the hash of a stage's code sees it.
-
-    Attributes:
-        value: the value; the reference keeps its id from being reused.
-        types: its class and the types that it holds.
-        data: its plain data.
-    """
-
-    value: Any
-    types: tuple[type, ...]
-    data: str
-
-
-# Described values by id, because many cannot be hashed; stages share most of them.
-_described: dict[int, Described] = {}
-
-
-def describe(value: Any) -> Described:
-    """Return the types and the plain data of a value."""
-    if id(value) not in _described:
-        types = dict.fromkeys([type(value), *(part for part in nested(value) if isinstance(part, type))])
-        _described[id(value)] = Described(value, tuple(types), plain_data(value))
-    return _described[id(value)]
+def types_in(value: Any) -> set[type]:
+    """The class of a value and the types that it holds."""
+    return {type(value), *(part for part in nested(value) if isinstance(part, type))}
 
 
 def unpacked(given: Iterable[Any]) -> Iterator[Any]:

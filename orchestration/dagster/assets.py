@@ -30,7 +30,7 @@ STALE: dg.AutomationCondition[Any] = (
     .replace("any_deps_updated", _CHANGED)
     .with_label("its code or its inputs changed")
 )
-# The retries after a lost worker or lost Spark: after 10 s, then after 30 s.
+# The retries after a lost worker or lost Spark. Dagster waits (2^n - 1) x delay: 10 s, then 30 s.
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 
 StagesOfRun = Callable[[Workspace], Stages] | None
@@ -78,7 +78,7 @@ def _asset(every: Stages, declared: Stage, stages_of_run: StagesOfRun) -> dg.Ass
         shown = preview([opened.path(out) for out in stage.outs], report)
         entries = {**shown, **metadata, "profile": profile, "parameters": made.parameters, "files": made.outs}
         ended(stage.name, entries)
-        if is_apart(opened):
+        if is_apart(opened):  # another profile or an experiment, whose results have keys of their own
             key = recorded_key(stage.name, opened)
             context.log_event(dg.AssetMaterialization(key, metadata=entries, description=declared.about))
         version = hashlib.sha256("".join(made.outs.values()).encode()).hexdigest()

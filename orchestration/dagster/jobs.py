@@ -20,19 +20,17 @@ from orchestration.stages.graph import GRAPHS, stages_in, stages_of
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     """Make one job per profile, and one per benchmark with all it needs; the launchpad sets its profile."""
     jobs = [
-        _reproducing(profile, stages, profile, f"The whole reproduction on the {profile} profile")
+        _job(profile, stages, profile, f"The whole reproduction on the {profile} profile")
         for profile, stages in GRAPHS.items()
     ]
     for benchmark in sorted(BENCHMARKS):
         usual, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
         about = f"{benchmark} and all it needs, on the profile {usual} unless the launchpad names another"
-        jobs.append(_reproducing(benchmark, stages_of(benchmark, graph), usual, about))
+        jobs.append(_job(benchmark, stages_of(benchmark, graph), usual, about))
     return jobs
 
 
-def _reproducing(
-    what: str, stages: Iterable[str], profile: str, about: str
-) -> dg.UnresolvedAssetJobDefinition:
+def _job(what: str, stages: Iterable[str], profile: str, about: str) -> dg.UnresolvedAssetJobDefinition:
     selection = dg.AssetSelection.assets(*(asset_key(stage, profile) for stage in stages))
     return dg.define_asset_job(f"reproduce_{what}", selection, config=form_of_job(profile), description=about)
 

@@ -1,7 +1,8 @@
 """The names of stages in Dagster: the keys, groups and tags of assets.
 
-Profiles share stages. An asset belongs to the usual profile of its stage, which is the first that has it. A
-stage that reads other stages in another profile has an asset of its own there.
+Dagster's assets are the stages of all profiles side by side, and profiles share stages. So an asset belongs
+to the usual profile of its stage (:func:`home_of`). A stage that needs other stages in another profile has
+an asset of its own there (:data:`OWN_ASSETS`).
 
 The history of an asset shows the results of its usual profile. A run that is *apart*, in another profile or
 as an experiment, materialises the same assets, but records its results under other keys.
@@ -9,15 +10,35 @@ as an experiment, materialises the same assets, but records its results under ot
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
-from orchestration.stage import Stage
-from orchestration.stages.graph import ELSEWHERE, home_of, stages_in
+from orchestration.stage import Stage, Stages, in_order
+from orchestration.stages.graph import GRAPHS, STAGES, stages_in
 from orchestration.workspace.folders import Workspace
 
 RESULTS = "results"
+# The stages of all profiles, each as in its usual profile.
+EVERY: Stages = in_order({**GRAPHS["real"], **GRAPHS[BEYOND], **STAGES}.values())
+# By `PROFILE/STAGE`, the stages that need other stages in that profile than in their usual one.
+OWN_ASSETS: Stages = {
+    f"{profile}/{name}": replace(stage, profile=profile)
+    for profile, stages in GRAPHS.items()
+    for name, stage in stages.items()
+    if set(stage.needs) != set(EVERY[name].needs)
+}
+
+
+def home_of(stage: str) -> str:
+    """Return the usual profile of a stage: the first that has it.
+
+    >>> [home_of(stage) for stage in ("clevrer/scores", "robustness/babi", "babi_10k/scores")]
+    ['sample', 'beyond', 'real']
+    """
+    return next((profile for profile, stages in GRAPHS.items() if stage in stages), "")
 
 
 def box_of(stage: str) -> str:
@@ -31,7 +52,7 @@ def box_of(stage: str) -> str:
 
 def asset_key(stage: str, profile: str = "") -> dg.AssetKey:
     """Return the key of the asset that a run of a profile materialises for a stage."""
-    return dg.AssetKey([profile, box_of(stage)] if f"{profile}/{stage}" in ELSEWHERE else box_of(stage))
+    return dg.AssetKey([profile, box_of(stage)] if f"{profile}/{stage}" in OWN_ASSETS else box_of(stage))
 
 
 def is_apart(workspace: Workspace) -> bool:
@@ -54,7 +75,6 @@ def group_of(stage: Stage) -> str:
     Sources whose names begin with the same word are a family. A language model's stages are a group beside
     it, since many models may answer.
 
-    >>> from orchestration.stages.graph import EVERY
     >>> [group_of(EVERY[name]) for name in ("clevrer/scores", "ablations/scores", "twin_direct/answers")]
     ['clevrer', 'ablations', 'twin_models']
     """

@@ -6,7 +6,6 @@ They are read from the files. The report has the figures, and Dagster plots each
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,11 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
     Args:
         report: the folder of the profile's report in the project, whose pages the result links to.
     """
-    scores: list[Score] = []
-    for path in (out for out in outs if out.parent.name == "metrics"):
-        with suppress(msgspec.ValidationError):
-            scores += read_metrics(path)
-    metadata: Metadata = _of_scores(scores, report) if scores else {}
-    for out in () if scores else outs:
+    scores = [score for out in outs if out.parent.name == "metrics" for score in read_metrics(out)]
+    if scores:
+        return _of_scores(scores, report)
+    metadata: Metadata = {}
+    for out in outs:
         if out.is_dir():
             metadata |= _of_folder(out)
         elif out.suffix == ".jsonl":
@@ -52,7 +50,7 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
         elif out.suffix == ".md":
             metadata |= _of_markdown(out)
     # The UI shows a schema before all else, so numbers have none: their page begins with the result.
-    if not scores and isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
+    if isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
         metadata["dagster/column_schema"] = table.schema
     return metadata
 

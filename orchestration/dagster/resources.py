@@ -17,14 +17,14 @@ from pydantic import Field, PrivateAttr
 
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.instance import held_open
-from orchestration.dagster.keys import box_of
+from orchestration.dagster.keys import EVERY, box_of
 from orchestration.dagster.run_tags import SETTINGS_TAG, settings_of, tags_of_run
 from orchestration.experiments.experiment import begin, drop, finish
 from orchestration.ledger.acceptance import pin_new
 from orchestration.ledger.soundness import all_faults, of_pins, require_sound
 from orchestration.project import may_pin, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
-from orchestration.stages.graph import EVERY, STAGES, stages_in
+from orchestration.stages.graph import STAGES, stages_in
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 

@@ -22,11 +22,13 @@ from orchestration.ledger.outcomes import DECIDING
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
+from orchestration.scoring.claims import claims
 from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts
 from orchestration.scoring.names import name_of
 from orchestration.scoring.published import Kind
+from orchestration.scoring.relations import Measured
 from orchestration.scoring.scores import metrics_file, read_metrics
+from orchestration.scoring.verdict import ClaimVerdict, Find, verdict
 from orchestration.workspace.folders import Workspace
 from substrate.base.inputs import NOT_JSON
 

@@ -13,9 +13,9 @@ from orchestration.lineage.number import NUMBERS
 from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.wording import counts_in_words, label
-from orchestration.scoring.claims import ClaimVerdict
 from orchestration.scoring.formatting import bounds, counted
 from orchestration.scoring.scores import Score, metrics_file, read_scores, score
+from orchestration.scoring.verdict import ClaimVerdict
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, folder_of, is_real
 

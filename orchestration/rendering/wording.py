@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from orchestration.lineage.number import NUMBERS
-from orchestration.scoring.claims import VERDICTS, ClaimVerdict
 from orchestration.scoring.names import kind_and_variant, name_of
+from orchestration.scoring.verdict import VERDICTS, ClaimVerdict
 
 
 def label(number: str) -> str:

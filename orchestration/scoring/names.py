@@ -89,7 +89,9 @@ def role_of(text: str) -> Role:
 
 
 def figure_of(name: str, numbers: Collection[str]) -> tuple[str, Role]:
-    """Split a figure's name into its number and its role; a name of no such number is taken for a number's.
+    """Split a figure's name into its number and its role.
+
+    If it begins with none of ``numbers``, the whole name is returned as a number, with an empty role.
 
     >>> figure_of("meadow/joint/minus/herd/joint", ["meadow/joint", "herd/joint"])
     ('meadow/joint', Role(about='herd/joint', edge='', is_difference=True))

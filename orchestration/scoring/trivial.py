@@ -41,9 +41,7 @@ def constants(rows: Sequence[Row]) -> Mapping[str, str]:
 
 def counted(rows: Sequence[Row], metric: Metric, answers: Mapping[str, str]) -> dict[str, tuple[int, int]]:
     """Count, by its name, the right answers and the total of each constant answer."""
-    return {
-        name: total(metric.units(always(row, answer) for row in rows)) for name, answer in answers.items()
-    }
+    return {way: total(metric.units(always(row, answer) for row in rows)) for way, answer in answers.items()}
 
 
 def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> tuple[str, str]:

@@ -1,5 +1,13 @@
 """Spark: its session, its workers, and the tables that they read and write; no stage and no Dagster.
 
+A table is a folder of files in the storage, which holds rows. The words of the room:
+
+- a *case* is a scene, story or image, and has the *number* that it has in the table of cases; every row made
+  from it has the same number;
+- the *place* of a row is its position among the rows of one case, such as the second log of a scene;
+- a *shard* is one file of a table, counted from 0; a task of Spark computes a shard;
+- *parts* are the shards of a table that is being made, with the work that makes their rows.
+
 Open :mod:`.workers` first, then :mod:`.parts` and :mod:`.answers`. Each file knows only files above it:
 
 - the machine: :mod:`.java` finds and diagnoses Java, :mod:`.endpoint` is the place where Spark runs;

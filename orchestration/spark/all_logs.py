@@ -15,7 +15,7 @@ from orchestration.ledger.records import keep_records
 from orchestration.spark.errors import guarded, plain_errors
 from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
-from orchestration.spark.workers import NUMBER, places_frame, source_of, watched
+from orchestration.spark.workers import NUMBER, frame_of_shards, source_of, watched
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.storage import INT, TEXT, TableRow
 from orchestration.workspace.tables import shard_name
@@ -119,13 +119,13 @@ def frame_of_logs(
         log = EventLog.from_patch(row["patch"], row["name"])
         yield from rows_of(log, row["name"], scenes[row[NUMBER]]).to_batches()
 
-    def rows(place: int) -> Iterator[pa.RecordBatch]:
-        for row in storage.rows(logs.folder, shard_name(place), columns=[NUMBER, "name", "source", "patch"]):
+    def rows(shard: int) -> Iterator[pa.RecordBatch]:
+        for row in storage.rows(logs.folder, shard_name(shard), columns=[NUMBER, "name", "source", "patch"]):
             yield from guarded(of_log, row, source_of(row))
 
-    stage, places = "substrate logs", range(len(logs.shard_rows))
-    with within(session.interruptAll, timeout), watched(session, stage), plain_errors(session, option):
-        yield places_frame(session, places, rows, schema)
+    quiet = plain_errors(session, option)
+    with within(session.interruptAll, timeout), watched(session, "substrate logs"), quiet:
+        yield frame_of_shards(session, len(logs.shard_rows), rows, schema)
 
 
 def at_most(limit: int, count: int) -> None:

@@ -36,7 +36,8 @@ class Condition(NamedTuple):
         split: the split named in rows; by default the split of the profile's data.
         tasks: the number of tasks; by default one per shard.
         first: the number of cases to answer; by default all.
-        only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
+        only: the scenes to answer; by default all. The rest of a mapping's content, such as the rows in
+            question, is only part of the key under which finished shards are kept.
     """
 
     rows: CaseRows | None = None
@@ -61,6 +62,7 @@ def answer_lines(
     folder = workspace.passing_tables("answers", stage.replace("/", "."))
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
     cuts = _cuts(cases, tasks, first)
+    # Each case with its ``logs``, as rows of the table of logs.
     given = partial(logged_cases, storage, cases, logs, cuts)
 
     def work(row: TableRow) -> Iterator[TableRow]:

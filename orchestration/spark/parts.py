@@ -1,9 +1,9 @@
-"""The files of a table, computed and written by Spark's workers, one task per file.
+"""The shards of a table, computed and written by Spark's workers, one task per shard.
 
 A task reads its input from the storage row by row, and writes its file there. Neither passes the driver,
-which gets the row count, SHA-256 and time. All files of a table are one job, so that a cluster's cores
-stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
-killed run computes only the missing files.
+which gets a *receipt*: row count, SHA-256 and time. All shards of a table are one job, so that a cluster's
+cores stay busy until the last task. A finished shard is kept under a key of its inputs, so that a run after a
+killed run computes only the missing shards.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from substrate.base.errors import SubstrateError
 # A row per case, with its lines of the file.
 LINES = pa.schema({NUMBER: INT, "lines": pa.list_(TEXT)})
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
-# A row per file; times are in milliseconds.
+# A receipt per shard, in the column of the number; times are in milliseconds.
 _RECEIPT = pa.schema(
     {NUMBER: INT, "rows": INT, "kept": INT, "began": INT, "ended": INT, "sum": TEXT, "host": TEXT}
 )
@@ -36,11 +36,14 @@ _RECEIPT = pa.schema(
 
 @dataclass(frozen=True)
 class Parts:
-    """The files of a table: their number, their places, and the rows that each is computed from.
+    """The shards of a table that is made: where they lie, and what their rows are computed from.
 
     Attributes:
-        rows: from a place to the input rows of its file, each with its ``number``; picklable.
-        work: gives rows numbered as the input.
+        folder: the table's folder in the storage.
+        count: the number of shards.
+        rows: from a shard to its input rows, each with the number of its case; picklable.
+        work: from an input row to rows of the table, which have the same number.
+        schema: the columns of the table.
         stage: the stage's name, for progress and errors.
     """
 
@@ -101,14 +104,14 @@ def _receipts(settings: Spark, parts: Parts) -> pa.Table:
     return receipts
 
 
-def _written(parts: Parts, place: int) -> TableRow:
+def _written(parts: Parts, shard: int) -> TableRow:
     """Compute and write a file, in a worker, and return its receipt."""
-    began, storage, folder, name = time.time(), parts.storage, parts.folder, shard_name(place)
+    began, storage, folder, name = time.time(), parts.storage, parts.folder, shard_name(shard)
     reused = storage.exists(folder, name)
     if not reused:
-        storage.write_rows(_computed(parts, place), parts.schema, folder, name)
+        storage.write_rows(_computed(parts, shard), parts.schema, folder, name)
     return {
-        NUMBER: place,
+        NUMBER: shard,
         "rows": storage.count(folder, name),
         "sum": storage.sum(folder, name),
         "kept": int(reused),
@@ -118,10 +121,10 @@ def _written(parts: Parts, place: int) -> TableRow:
     }
 
 
-def _computed(parts: Parts, place: int) -> Iterator[TableRow]:
+def _computed(parts: Parts, shard: int) -> Iterator[TableRow]:
     """Yield the rows of a file, then check that each given case came back."""
     given, keys = dict[int, str](), list[tuple[int, ...]]()
-    for row in _reached(parts, place):
+    for row in _reached(parts, shard):
         given[row[NUMBER]] = source = source_of(row)
         for made in guarded(parts.work, row, source):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
@@ -129,10 +132,10 @@ def _computed(parts: Parts, place: int) -> Iterator[TableRow]:
     nothing_lost(keys, given, parts.stage)
 
 
-def _reached(parts: Parts, place: int) -> Iterator[TableRow]:
+def _reached(parts: Parts, shard: int) -> Iterator[TableRow]:
     """Yield the input rows of a file, read from the storage."""
     try:
-        yield from parts.rows(place)
+        yield from parts.rows(shard)
     except OSError as error:
         what = f"a worker cannot read the storage {parts.storage.base} ({error})"
         raise SubstrateError(what, where=(parts.stage,), hint=_REACHED) from error

@@ -33,8 +33,8 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     key = short_key(seed, data, size, code_of(world.make))
     folder = workspace.passing_tables("made", source.name)
 
-    def rows(place: int) -> Iterator[TableRow]:
-        return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
+    def rows(shard: int) -> Iterator[TableRow]:
+        return ({NUMBER: number} for number in numbers[shard * size : (shard + 1) * size])
 
     def work(row: TableRow) -> Iterator[TableRow]:
         yield row | {"scene": world.make(row[NUMBER], seed, data)}

@@ -121,12 +121,8 @@ def _configuration(local: bool, remote: bool) -> dict[str, Any]:
         # Tasks are pure and write files atomically, so either of two attempts may win.
         own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
         # After two failures on one executor, perhaps from a full disk, retry the task on another.
-        excluding = {
-            "enabled": "true",
-            "task.maxTaskAttemptsPerExecutor": "2",
-            "task.maxTaskAttemptsPerNode": "3",
-        }
-        own |= {f"spark.excludeOnFailure.{key}": value for key, value in excluding.items()}
+        most = {"enabled": "true", "task.maxTaskAttemptsPerExecutor": "2", "task.maxTaskAttemptsPerNode": "3"}
+        own |= {f"spark.excludeOnFailure.{key}": value for key, value in most.items()}
     return of_queries | own
 
 

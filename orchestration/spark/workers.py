@@ -1,4 +1,4 @@
-"""The work of Spark's workers: a pure function over rows, one task per place.
+"""The work of Spark's workers: a pure function over rows, one task per shard.
 
 A worker receives its cases as rows and returns rows; it never opens a file on the driver's disk. The driver
 checks, case by case, that every requested row came back.
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 
 # A function from an input row to output rows; picklable, and pure because it may run twice.
 Work = Callable[[TableRow], Iterable[TableRow]]
-# The columns that identify a returned row: its case, and its position among that case's rows.
+# The columns that identify a returned row: its case's number, and its place among that case's rows.
 NUMBER, PLACE = "number", "place"
 
 
-def places_frame(
-    session: SparkSession, places: range, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
+def frame_of_shards(
+    session: SparkSession, shards: int, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> DataFrame:
-    """Return a frame of the rows that a function gives for each place, one task per place."""
+    """Return a frame of the rows that a function gives for each shard, one task per shard."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def give(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for place in batch.column(0).to_pylist():
-                yield from rows(place)
+            for shard in batch.column(0).to_pylist():
+                yield from rows(shard)
 
-    tasks = session.range(places.start, places.stop, 1, max(1, len(places)))
+    tasks = session.range(0, shards, 1, max(1, shards))
     return tasks.mapInArrow(give, from_arrow_schema(schema))
 
 
 def gathered(
     session: SparkSession, work: Work, schema: pa.Schema, names: Sequence[str], *, stage: str
 ) -> pa.Table:
-    """Do some work once per name, one task each; return its rows in order of number.
+    """Do some work once per name, one task each; return its rows, one per name, in the order of the names.
 
     Args:
-        work: from a row with a ``number``, and the name as its ``source``, to rows with the same number.
+        work: from a row with a ``number``, and the name as its ``source``, to the one row of that number.
         schema: the schema of the returned rows.
         names: the names of the numbers from 0 on, for errors; each number must come back.
         stage: the stage's name, for progress.
@@ -59,13 +59,12 @@ def gathered(
         SubstrateError: ``work`` raised it in a worker; or a number is missing or was never given.
     """
 
-    def run(place: int) -> Iterator[pa.RecordBatch]:
-        made = guarded(work, {NUMBER: place, "source": names[place]}, names[place])
+    def run(number: int) -> Iterator[pa.RecordBatch]:
+        made = guarded(work, {NUMBER: number, "source": names[number]}, names[number])
         yield pa.RecordBatch.from_pylist([*made], schema=schema)
 
-    places = range(len(names))
     with watched(session, stage), plain_errors(session, stage):
-        back = places_frame(session, places, run, schema).toArrow()
+        back = frame_of_shards(session, len(names), run, schema).toArrow()
     nothing_lost([(number,) for number in back[NUMBER].to_pylist()], dict(enumerate(names)), stage)
     return back.sort_by(NUMBER).cast(schema)
 
@@ -85,17 +84,13 @@ def nothing_lost(keys: Sequence[tuple[int, ...]], given: Mapping[int, str], stag
     Raises:
         SubstrateError: a number is missing, came twice, or was never given.
     """
-    came = {key[0] for key in keys}
+    came, times = {key[0] for key in keys}, Counter(keys)
     faults = {
         "did not come back": [name for number, name in given.items() if number not in came],
-        "came back twice": [
-            given.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
-        ],
+        "came back twice": [given.get(key[0], str(key[0])) for key in times if times[key] > 1],
         "came back without a request": [f"number {number}" for number in sorted(came - given.keys())],
     }
-    words = [
-        f"{len(cases)} of {len(given)} {how}, {cases[0]} first" for how, cases in faults.items() if cases
-    ]
+    words = [f"{len(of)} of {len(given)} {how}, {of[0]} first" for how, of in faults.items() if of]
     if words:
         hint = "Run the stage again: finished shards are kept"
         raise SubstrateError("; ".join(words), where=(stage,), hint=hint)

@@ -26,9 +26,7 @@ from substrate.base.files import sha256, write_json
 
 def source_stage(source: Source) -> Stage:
     """Make the stage of a source's data."""
-    made_by = tuple(
-        function for world in source.world for function in (world.numbers, world.make, world.write)
-    )
+    made_by = tuple(call for world in source.world for call in (world.numbers, world.make, world.write))
     profile = f"profiles.{{profile}}.{source.name}"
     return Stage(
         f"{source.name}/dataset",

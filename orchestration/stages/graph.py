@@ -1,15 +1,21 @@
-"""The graph of stages of each profile, collected from the benchmarks, the studies and the code that shows
-them.
+"""The graph of stages of each profile: its stages by name, each after the stages that it needs.
 
-Profiles share stages. :data:`STAGES` and :func:`stages_in` are what most rooms read. Only Dagster needs the
-graphs side by side (:data:`EVERY`, :data:`ELSEWHERE`), because its assets are those of all profiles.
+There are three graphs, and profiles share them; :func:`stages_in` gives the graph of a workspace:
+
+- the paper's, of `sample`, `full`, `paper` and any profile without benchmarks of its own (:data:`STAGES`);
+- the graph of the work beyond the paper, of the profile `beyond`;
+- the graph on official files, of `real` and any profile whose data are real: the benchmarks whose files the
+  profile names, without studies.
+
+A graph is collected in this order: the stages of its benchmarks, tables, language models and studies; the
+stages of other graphs that these need; last the report and what else describes all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 
 from orchestration.benchmarks.baselines import LanguageModel
@@ -38,7 +44,7 @@ def _with_studies(names: tuple[str, ...], profile: str) -> Stages:
         computed += (*study_stages(study), *study.stages(study))
     if profile != BEYOND:
         computed.append(determinism_stage())
-    # A study or a table may need stages that belong to the benchmarks of another profile.
+    # A study or a table may need stages of benchmarks that the profile lacks: robustness asks the paper's.
     others = in_order([*_answered(INTERPRETED.values()), *chain.from_iterable(map(study_stages, STUDIES))])
     there = {stage.name for stage in computed}
     lacking = {need for stage in computed for need in stage.needs} - there
@@ -78,52 +84,31 @@ def _on_official_files(names: tuple[str, ...]) -> Stages:
     tables = [(table, benchmarks), *([(METHODS, of_methods)] if of_methods else [])]
     computed += (*trivial, *result_stages(benchmarks, tables))
     # The parameters name the files that data are copied from, and those files may be packed in many ways.
-    computed = [
-        replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
-    ]
+    unpinned = partial(replace, pinned_by="nothing")
+    computed = [unpinned(stage) if stage.pinned_by == "data.dvc" else stage for stage in computed]
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
 def _names_in(profile: str) -> tuple[str, ...]:
-    """The benchmarks of a profile."""
+    """The names of the benchmarks of a profile."""
     return tuple(name for name, of in BENCHMARKS.items() if of.profile(profile) == profile)
 
 
-# The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's.
+# The paper's graph.
 STAGES: Stages = _with_studies(_names_in(""), "")
-# The stages of the profile of the work beyond the paper; none if that is not installed.
+# The graph of the work beyond the paper; no stages if that is not installed.
 BEYOND_STAGES: Stages = _with_studies(_names_in(BEYOND), BEYOND)
 _ON_OFFICIAL_FILES = tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about)
-# The profiles that have a job, each with its stages.
+# The profiles that have a job, each with its graph; there a profile of official files has all benchmarks.
 GRAPHS: Mapping[str, Stages] = {
     **dict.fromkeys(("sample", "full", "paper"), STAGES),
     BEYOND: BEYOND_STAGES,
     "real": _on_official_files(_ON_OFFICIAL_FILES),
 }
-# The stages of every profile, each as in its usual one (:func:`home_of`).
-EVERY: Stages = in_order({**GRAPHS["real"], **BEYOND_STAGES, **STAGES}.values())
-# The stages that read other stages in a profile than in their usual one, by profile and name.
-ELSEWHERE: Stages = {
-    f"{profile}/{name}": replace(stage, profile=profile)
-    for profile, stages in GRAPHS.items()
-    for name, stage in stages.items()
-    if set(stage.needs) != set(EVERY[name].needs)
-}
-
-
-def home_of(stage: str) -> str:
-    """Return the usual profile of a stage: the first that has it.
-
-    >>> [home_of(stage) for stage in ("clevrer/scores", "robustness/babi", "babi_10k/scores")]
-    ['sample', 'beyond', 'real']
-    """
-    return next((profile for profile, stages in GRAPHS.items() if stage in stages), "")
 
 
 def stages_in(workspace: Workspace) -> Stages:
-    """The stages of the current profile. A profile of official files has the benchmarks whose files it names,
-    and no studies; any other has the benchmarks and studies that belong to it.
-    """
+    """The graph of a workspace's profile."""
     settings = workspace.settings
     names = _names_in(settings.profile)
     if not is_real(workspace):

@@ -1,4 +1,4 @@
-"""One stage of a run: its outs are reused or computed, and recorded in the ledger."""
+"""A stage in a run: its outs are reused or computed, and recorded in the ledger."""
 
 from __future__ import annotations
 

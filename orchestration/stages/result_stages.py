@@ -25,6 +25,8 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
+# Pairs of a benchmark that the substrate answers and a language model's.
+Pairs = Sequence[tuple[Benchmark, Benchmark]]
 REPORT = "artifacts/{profile}/report"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
@@ -133,9 +135,7 @@ def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
     return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
 
 
-def make_comparisons(
-    pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
-) -> dict[str, Any]:
+def make_comparisons(pairs: Pairs, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Compare the answers of each pair."""
     compared = [
         compare(workspace.answers(first.name), workspace.answers(second.name), second.whole)

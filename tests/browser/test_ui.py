@@ -33,8 +33,7 @@ from projects import ONE_WORKER
 from serving import serving
 from spark_cluster import free_port
 
-from orchestration.dagster.keys import box_of
-from orchestration.stages.graph import EVERY
+from orchestration.dagster.keys import EVERY, box_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000

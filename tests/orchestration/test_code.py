@@ -253,10 +253,8 @@ ASKED = {
 def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
     """The work of a stage's workers, on a few cases; all that it needs is there."""
     out.mkdir()
-    stage = STAGES[name]
-    step = name.partition("/")[2]
-    # `curves` has too many points to answer them all here: see the end of this function.
-    if name in PARTS and step != "curves":
+    stage, step = STAGES[name], name.partition("/")[2]
+    if name in PARTS and step != "curves":  # its points are too many to ask them all
         _, part = PARTS[name]
         seeded = functools.partial(part.rows, project.settings.seed) if part.seeded else part.rows
         project.files(part.base.source)
@@ -276,7 +274,8 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
         return lambda: project.make(benchmark.source, out / "made")
     if step == "logs":
         return lambda: project.logs(benchmark.logger)
-    _, _, rows, *_ = stage.functions  # of a stage of answers: cases, logs, rows, and the choice of cases
+    # Each stage of answers lists its functions in this order.
+    _cases, _logs, rows, *_ = stage.functions
     if step == "curves":
         rows = functools.partial(ablated, POINTS[:4])
     return lambda: project.answer(benchmark, rows)

@@ -15,10 +15,11 @@ from orchestration.registry import TABLES
 from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.report.page import claim_page, write_page
 from orchestration.rendering.wording import counts_in_words, label
-from orchestration.scoring.claims import OPEN, ClaimVerdict, claims
+from orchestration.scoring.claims import claims
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.formatting import share
 from orchestration.scoring.scores import Score, printed_shares, score
+from orchestration.scoring.verdict import OPEN, ClaimVerdict
 from orchestration.workspace.folders import Workspace
 
 

@@ -25,10 +25,10 @@ from orchestration.rendering.report.number_pages import Scores
 from orchestration.rendering.report.table_view import TableView, table_view, write_files
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.rendering.wording import label
-from orchestration.scoring.claims import ClaimVerdict
 from orchestration.scoring.counting import rows_of
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score
+from orchestration.scoring.verdict import ClaimVerdict
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.real import is_real, names_of

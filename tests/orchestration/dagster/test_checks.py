@@ -12,7 +12,7 @@ import releases
 import yaml
 
 from orchestration.dagster.checks import SAMPLE, checks_of
-from orchestration.dagster.keys import asset_key
+from orchestration.dagster.keys import EVERY, asset_key
 from orchestration.dagster.pin_checks import ERROR, WARN, stops_run
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
@@ -22,7 +22,7 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, LOGGERS
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import metrics_file, score, write_metrics
-from orchestration.stages.graph import EVERY, STAGES
+from orchestration.stages.graph import STAGES
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.generators.clevrer import generate_annotation
 from substrate.log.event_log import EventLog

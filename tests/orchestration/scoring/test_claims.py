@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.scoring.claims import ClaimVerdict, Find, Measured, claims, verdict
+from orchestration.scoring.claims import claims
 from orchestration.scoring.names import name_of
 from orchestration.scoring.published import published
+from orchestration.scoring.relations import Measured
+from orchestration.scoring.verdict import ClaimVerdict, Find, verdict
 
 TEX = Path(__file__).parents[4] / "shared" / "paper" / "event_graph_substrates.tex"
 PARTNER, DUALITY = (f"ablations/counterfactual.{how}/per_question" for how in ("partner", "duality"))

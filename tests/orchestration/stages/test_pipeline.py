@@ -11,12 +11,12 @@ import pytest
 import yaml
 from commands import invoke
 
-from orchestration.dagster.keys import asset_key
+from orchestration.dagster.keys import EVERY, OWN_ASSETS, asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
 from orchestration.ledger import dvc
-from orchestration.stages.graph import BEYOND_STAGES, ELSEWHERE, EVERY, GRAPHS, STAGES, stages_of
+from orchestration.stages.graph import BEYOND_STAGES, GRAPHS, STAGES, stages_of
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
 
@@ -100,7 +100,7 @@ def test_stages_beyond_the_paper_have_a_profile_of_their_own() -> None:
 
 def test_every_read_is_an_edge_and_no_two_boxes_of_a_group_share_a_name() -> None:
     specs = {spec.key: spec for spec in defs.resolve_all_asset_specs()}
-    for stage in (*EVERY.values(), *ELSEWHERE.values()):
+    for stage in (*EVERY.values(), *OWN_ASSETS.values()):
         edges = {dep.asset_key for dep in specs[asset_key(stage.name, stage.profile)].deps}
         assert edges == {asset_key(need, stage.profile) for need in stage.needs}
     boxes = Counter((spec.group_name, spec.key.path[-1]) for spec in specs.values())
@@ -120,7 +120,7 @@ def test_a_job_of_a_profile_holds_every_stage_that_its_stages_read() -> None:
 
 def test_the_definitions_load_and_every_asset_is_described() -> None:
     specs = list(defs.resolve_all_asset_specs())
-    elsewhere = {asset_key(stage.name, stage.profile) for stage in ELSEWHERE.values()}
+    elsewhere = {asset_key(stage.name, stage.profile) for stage in OWN_ASSETS.values()}
     assert {spec.key for spec in specs} == {*map(asset_key, EVERY)} | elsewhere
     assert all(spec.description for spec in specs)
     assert all(spec.code_version for spec in specs if spec.key in {*map(asset_key, STAGES)})
