@@ -31,9 +31,9 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.spark.session import spark_session
 from orchestration.stages.graph import STAGES
+from orchestration.workspace.dataset_files import files_of, split_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.log_table import LOGS, LogEntry
-from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.storage import ROWS_AT_ONCE
 from substrate.domains.rows import encode
 

@@ -6,10 +6,12 @@ other rooms, which the command imports when it runs, so that `substrate --help` 
 
     console       for all commands: options, the files that a user names, the events of a run
     results       `reproduce`, `materialize`, `verify`, `accept`
-    reproduce     the work of `reproduce`, from the check for changes to the remembered outcome
-    tables        a table of results on a terminal, for `reproduce --tables`
+    reproduce     the work of `reproduce`: nothing to do, or a run
+    graph_run     the run: stages, comparison with the pins, remembered outcome
+    reproduction  the records of both: the options, and the outcome with its last line
+    tables        the tables of a run on a terminal, for `reproduce --tables`
     trace         the work of `trace`, with the outlines of trace.txt.j2
     claims        `claims`, also used by `trace` with a claim's name
-    data          the group `answer`
+    answer        the group `answer`
     experiment    the group `experiment`
 """

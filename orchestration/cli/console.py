@@ -11,13 +11,10 @@ from typing import Annotated, Any, TypeVar
 from substrate.cli.console import note, option, shaped
 from substrate.cli.notices import Voice, descriptor
 
-ProfileOption = Annotated[
-    str | None,
-    option("--profile", "sample, beyond, full, paper, real or local; by default the profile of params.yaml."),
-]
-SetOption = Annotated[
-    list[str], option("--set", "Override a key of params.yaml; may be repeated.", metavar="KEY=VALUE")
-]
+_PROFILES = "sample, beyond, full, paper, real or local; by default the profile of params.yaml."
+ProfileOption = Annotated[str | None, option("--profile", _PROFILES)]
+_SET = option("--set", "Override a key of params.yaml; may be repeated.", metavar="KEY=VALUE")
+SetOption = Annotated[list[str], _SET]
 NOTHING_SET: list[str] = []
 _T = TypeVar("_T")
 # The roles of a benchmark's files, with the help text of each option.

@@ -16,6 +16,7 @@ from substrate.cli.console import JsonOption, apart, argument, give, note
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME")]
+_A = argument("An experiment, or `workspace`: artifacts/, as after `dvc exp run`.", metavar="A")
 
 
 @app.command("list")
@@ -43,9 +44,7 @@ def show(name: Name, json: JsonOption = False) -> None:
 @app.command()
 @apart
 def diff(
-    a: Annotated[
-        str, argument("An experiment, or `workspace`: artifacts/, as after `dvc exp run`.", metavar="A")
-    ],
+    a: Annotated[str, _A],
     b: Annotated[str, argument("What A is compared with.", metavar="B")] = PINNED,
     json: JsonOption = False,
 ) -> None:

@@ -24,6 +24,20 @@ SECTIONS = {
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
+# Options and arguments with long help; the short ones stand in the signatures.
+_BASE = option("--base", "A mirror that holds the files under their names.", metavar="URL")
+_ANSWER = argument("BENCHMARK/SCENE/QUESTION, as answers and the report name it.", metavar="ANSWER")
+_FULL = option("--full", "As --steps, with whole IRIs, and every delta on a line.")
+_NUMBER = argument(
+    "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row or a cell of a table, a figure of the "
+    "paper, such as 99.86, or a claim's name. With --list, a part of the names to list.",
+    metavar="NUMBER",
+)
+_LIST = option("--list", "Every number: the paper's figures and what was measured here.")
+_QUESTION = option("--question", "One answer: SCENE/QUESTION, or its name in `explain`.", metavar="Q")
+_REEXECUTE = option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
+_SQL = option("--sql", "SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object).")
+_SIZES = option("--size", "How large the input is; may be repeated.", min=1)
 
 
 class Sections(TyperGroup):
@@ -48,7 +62,7 @@ app = typer.Typer(
 
 
 add_commands(app)
-add_group(app, "answer", "orchestration.cli.data:answers", "Answer your own files, as the pipeline does.")
+add_group(app, "answer", "orchestration.cli.answer:answers", "Answer your own files, as the pipeline does.")
 add_group(app, "experiment", "orchestration.cli.experiment:app", "Compare results under other parameters.")
 cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before you send work to it.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
@@ -106,9 +120,7 @@ def cluster_check(
 @speaking_as("fetch")
 def fetch_files(
     benchmark: Annotated[str, argument("A benchmark with official files.")],
-    base: Annotated[
-        str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
-    ] = None,
+    base: Annotated[str | None, _BASE] = None,
     json: JsonOption = False,
 ) -> None:
     """Download official files, resumed and checked.
@@ -139,15 +151,11 @@ def fetch_files(
 @voiced
 @with_files
 def explain(
-    answer: Annotated[
-        str, argument("BENCHMARK/SCENE/QUESTION, as answers and the report name it.", metavar="ANSWER")
-    ],
+    answer: Annotated[str, _ANSWER],
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,
     steps: Annotated[bool, option("--steps", "Every step, with its query, triples and ticks.")] = False,
-    full: Annotated[
-        bool, option("--full", "As --steps, with whole IRIs, and every delta on a line.")
-    ] = False,
+    full: Annotated[bool, _FULL] = False,
     json: JsonOption = False,
     **files: Path | None,
 ) -> None:
@@ -167,24 +175,10 @@ def explain(
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
 @voiced
 def trace(
-    number: Annotated[
-        str | None,
-        argument(
-            "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row or a cell of a table, a figure of the "
-            "paper, such as 99.86, or a claim's name. With --list, a part of the names to list.",
-            metavar="NUMBER",
-        ),
-    ] = None,
-    list_: Annotated[
-        bool, option("--list", "Every number: the paper's figures and what was measured here.")
-    ] = False,
-    question: Annotated[
-        str | None,
-        option("--question", "One answer: SCENE/QUESTION, or its name in `explain`.", metavar="Q"),
-    ] = None,
-    reexecute: Annotated[
-        bool, option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
-    ] = False,
+    number: Annotated[str | None, _NUMBER] = None,
+    list_: Annotated[bool, _LIST] = False,
+    question: Annotated[str | None, _QUESTION] = None,
+    reexecute: Annotated[bool, _REEXECUTE] = False,
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -207,10 +201,7 @@ def trace(
 def logs(
     name: Annotated[str, argument("A benchmark with logs.", metavar="NAME")],
     sparql: Annotated[str | None, option("--sparql", "SELECT or ASK, of the state of each log.")] = None,
-    sql: Annotated[
-        str | None,
-        option("--sql", "SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."),
-    ] = None,
+    sql: Annotated[str | None, _SQL] = None,
     tick: Annotated[int | None, option("--tick", "For --sparql; the last unless given.")] = None,
     timeout: Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)] = None,
     limit: Annotated[int | None, option("--limit", "Rows; 10,000 unless given.", min=1)] = None,
@@ -242,9 +233,7 @@ def logs(
 @apart
 def bench(
     name: Annotated[str | None, argument("One bench instead of all.", metavar="NAME")] = None,
-    sizes: Annotated[
-        list[int] | None, option("--size", "How large the input is; may be repeated.", min=1)
-    ] = None,
+    sizes: Annotated[list[int] | None, _SIZES] = None,
     json: JsonOption = False,
 ) -> None:
     """Measure speed and memory, each beside a peer.

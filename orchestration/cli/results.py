@@ -11,24 +11,29 @@ import typer
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, chosen, reporting, running
 from substrate.cli.console import JsonOption, argument, doing, give, note, option, say, speaking_as, voiced
 
+# Options with long help; the short ones stand in the signatures.
+OnlyOption = Annotated[str | None, option("--only", "One benchmark instead of all.", metavar="BENCHMARK")]
+ForceOption = Annotated[bool, option("--force", "Run stages although nothing they depend on has changed.")]
+FailOption = Annotated[bool, option("--fail-on-drift", "Exit with 1 if a result differs from its pin.")]
+_NAME = option("--name", "The experiment's name; by default made from the values of --set.", metavar="NAME")
+_RECOMPUTE = option("--recompute/--no-recompute", "Compute everything again, or only compare files.")
+_SINCE = option(
+    "--since",
+    "Also list what changed in the pins after COMMIT; a change that nobody accepted is drift.",
+    metavar="COMMIT",
+)
+_REPAIR = option("--repair", "First restore damaged files, by DVC or by computing them again.")
+_UNSAFE = option("--unsafe", "Accept results without a record of a run; the pins note it for good.")
+
 
 @speaking_as("reproduce")
 def reproduce(
     profile: ProfileOption = None,
-    only: Annotated[
-        str | None, option("--only", "One benchmark instead of all.", metavar="BENCHMARK")
-    ] = None,
+    only: OnlyOption = None,
     set_: SetOption = NOTHING_SET,
-    name: Annotated[
-        str,
-        option("--name", "The experiment's name; by default made from the values of --set.", metavar="NAME"),
-    ] = "",
-    force: Annotated[
-        bool, option("--force", "Run stages although nothing they depend on has changed.")
-    ] = False,
-    fail_on_drift: Annotated[
-        bool, option("--fail-on-drift", "Exit with 1 if a result differs from its pin.")
-    ] = False,
+    name: Annotated[str, _NAME] = "",
+    force: ForceOption = False,
+    fail_on_drift: FailOption = False,
     tables: Annotated[bool, option("--tables", "Print the tables too.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -37,9 +42,9 @@ def reproduce(
     Only stale stages of the asset graph run. With --set the run is an experiment in experiments/NAME, and the
     profile's results stay unchanged.
     """
-    from orchestration.cli.reproduce import reproduced
+    from orchestration.cli.reproduce import Request, reproduced
 
-    done = reproduced(profile, only, set_, force=force, name=name)
+    done = reproduced(Request(profile, only, tuple(set_), force, name))
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     give(done, [], json=json, closing=done.line())
     if json:
@@ -100,20 +105,9 @@ def materialize(
 @speaking_as("verify", beside_documents=False)
 def verify(
     profile: ProfileOption = None,
-    recompute: Annotated[
-        bool, option("--recompute/--no-recompute", "Compute everything again, or only compare files.")
-    ] = True,
-    since: Annotated[
-        str | None,
-        option(
-            "--since",
-            "Also list what changed in the pins after COMMIT; a change that nobody accepted is drift.",
-            metavar="COMMIT",
-        ),
-    ] = None,
-    repair: Annotated[
-        bool, option("--repair", "First restore damaged files, by DVC or by computing them again.")
-    ] = False,
+    recompute: Annotated[bool, _RECOMPUTE] = True,
+    since: Annotated[str | None, _SINCE] = None,
+    repair: Annotated[bool, _REPAIR] = False,
     json: JsonOption = False,
 ) -> None:
     """Compute the results again, and name what differs.
@@ -162,9 +156,7 @@ def verify(
 def accept(
     reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
     profile: ProfileOption = None,
-    unsafe: Annotated[
-        bool, option("--unsafe", "Accept results without a record of a run; the pins note it for good.")
-    ] = False,
+    unsafe: Annotated[bool, _UNSAFE] = False,
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -1,14 +1,20 @@
-"""Tables of results on a terminal: the most important columns, on lines of at most 110 characters."""
+"""The tables of a run on a terminal: the most important columns, on lines of at most 110 characters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from textwrap import wrap
 
-from orchestration.rendering.tables import Table, drawn, wrapped
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.layouts.results import by_number
+from orchestration.rendering.tables import Table, drawn, read_table, wrapped
 from orchestration.scoring.counting import is_detail
 from orchestration.scoring.names import name_of
+from orchestration.scoring.scores import read_scores
+from orchestration.stage import Stages
+from orchestration.workspace.folders import Workspace
 from substrate.base.words import counted
 
 # The most characters per line.
@@ -18,6 +24,24 @@ _CAPTION = 2
 # The characters after which a label and a cell wrap; words are not broken.
 _LABEL, _CELL = 30, 24
 _SILENT = re.compile(r"(not (reported|compared)\b.*)?")  # an empty cell too
+
+
+def run_tables(
+    workspace: Workspace, stages: Stages, names: Sequence[str], only: str | None
+) -> Iterator[tuple[Table, str]]:
+    """Yield the tables that a run made, each with the place of the whole table; of a table that benchmarks
+    share, only the benchmark's own rows.
+    """
+    benchmark = BENCHMARKS.get(only or "")
+    place = f"/{only}/" if only and not benchmark else "/tables/"
+    made = [out for name in names for out in stages[name].outs if place in out and out.endswith(".md")]
+    for path in map(workspace.path, made):
+        yield read_table(path.with_suffix(".json")), str(path.relative_to(workspace.root))
+    if benchmark and not made:
+        scores = read_scores(workspace.artifacts, benchmark.numbers)
+        table = by_number(benchmark.table[0], [benchmark], scores, workspace)
+        own = replace(table, caption=table.caption.removeprefix("Transfer: "))
+        yield own, f"`substrate trace --list {only}`"
 
 
 def on_terminal(table: Table, rest: str) -> str:

@@ -1,4 +1,9 @@
-"""`substrate trace`: a number's path to its sources, as a tree for people and as JSON for programs."""
+"""`substrate trace`: a number's path to its sources, as a tree for people and as JSON for programs.
+
+The records come from :mod:`orchestration.lineage`; with `--json` they are printed as they are. For people, a
+macro of ``trace.txt.j2`` writes them as an indented text, which :func:`outline` makes a tree that rich draws:
+so all words of the command stand in the template, and none of them in code.
+"""
 
 from __future__ import annotations
 

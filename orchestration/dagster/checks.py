@@ -25,9 +25,9 @@ from orchestration.spark.logs import ensure_logs
 from orchestration.stage import Stage, Stages
 from orchestration.stages.study_stages import first_cases
 from orchestration.studies.study import Part, Study, counted, parts_of, totals
+from orchestration.workspace.dataset_files import files_of, kind_of
 from orchestration.workspace.folders import ANSWERS
 from orchestration.workspace.log_table import read_index
-from orchestration.workspace.named import files_of, kind_of
 from substrate.rules.tbox import TBox
 
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]

@@ -28,7 +28,7 @@ from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, computable
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.real import absent, doctored
+from orchestration.workspace.official_files import absent, doctored
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import temporary_folder
 

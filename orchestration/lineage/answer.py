@@ -11,9 +11,9 @@ import msgspec
 from orchestration.lineage.explain import answered, case_of
 from orchestration.lineage.number import LOGS, NUMBERS, ROWS, Lineage, contributions
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
+from orchestration.workspace.dataset_files import split_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.log_table import LogEntry, read_index
-from orchestration.workspace.named import split_of
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.cause.explanation import OWN

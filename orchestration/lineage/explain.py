@@ -13,8 +13,8 @@ from orchestration.base.templates import text_template
 from orchestration.benchmarks.benchmark import Case, Explained, Files, Logs, Source, belongs
 from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
+from orchestration.workspace.dataset_files import files_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of
 from substrate.base.errors import ParameterError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row

@@ -30,9 +30,9 @@ from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import Score, score_file
 from orchestration.settings import value_at
 from orchestration.stage import Stages
+from orchestration.workspace.dataset_files import NAMED
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.log_table import read_index
-from orchestration.workspace.named import NAMED
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 

@@ -17,12 +17,13 @@ from orchestration.scoring.formatting import bounds, counted
 from orchestration.scoring.scores import Score, metrics_file, read_scores, score
 from orchestration.scoring.verdict import ClaimVerdict
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.real import absent, folder_of, is_real
+from orchestration.workspace.official_files import absent, folder_of, is_real
 
 # The metrics of whole questions, by the last part of a number's name.
 _WHOLE = ("accuracy", "per_question", "f1", "joint", "per_arm", "divergence")
-# The length of a line; the most lines (those about the report and the run come after them); the most lines
-# about changed verdicts; the most numbers of a part (of more, the mean or the first ones stand for the rest).
+# The length of a line; the most lines of a conclusion, after which the command prints the report's place and
+# its own last line; the most lines about changed verdicts; the most numbers of a part (of more, the mean or
+# the first ones stand for the rest).
 _WIDTH, _LINES, _CHANGES, _NUMBERS = 110, 8, 3, 6
 
 
@@ -36,8 +37,8 @@ def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
         return []  # the conclusion of a study is in its table
     if only:
         numbers = _of_part(workspace, only, BENCHMARKS[only].source.name in lacking)
-        return [*numbers, *_way_to(workspace, lacking)]
-    rest = [*_as_pinned(workspace, lacking), *_way_to(workspace, lacking)]
+        return [*numbers, *_missing_files(workspace, lacking)]
+    rest = [*_as_pinned(workspace, lacking), *_missing_files(workspace, lacking)]
     return [*verdict_lines(workspace.root, verdicts_here(workspace), _LINES - len(rest)), *rest]
 
 
@@ -95,7 +96,8 @@ def _of_part(workspace: Workspace, name: str, as_pinned: bool) -> Iterator[str]:
         yield f"Answered by {model.name}, {model.requests:,} requests."
 
 
-def _way_to(workspace: Workspace, lacking: Mapping[str, Collection[str]]) -> list[str]:
+def _missing_files(workspace: Workspace, lacking: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the line about missing official files and how to get them; none if all are there."""
     if not lacking:
         return []
     names = sorted({name for names in lacking.values() for name in names})

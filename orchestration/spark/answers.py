@@ -15,9 +15,9 @@ from orchestration.code import code_of
 from orchestration.spark.logs import logged
 from orchestration.spark.parts import LINES, Parts, read_once
 from orchestration.spark.workers import NUMBER
+from orchestration.workspace.dataset_files import split_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.log_table import logged_cases
-from orchestration.workspace.named import split_of
 from orchestration.workspace.storage import TableRow
 from orchestration.workspace.tables import ShardedTable, case_of, short_key
 from substrate.base.errors import SubstrateError

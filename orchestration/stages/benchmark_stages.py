@@ -18,7 +18,7 @@ from orchestration.spark.answers import Condition, answer_cases
 from orchestration.spark.logs import build_logs
 from orchestration.spark.scenes import make_scenes
 from orchestration.stage import Stage
-from orchestration.workspace import named, real
+from orchestration.workspace import dataset_files, official_files
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256, write_json
@@ -90,8 +90,8 @@ def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
     """The files that a profile names, by role. A relative path starts at the project, or for official files
     at their folder.
     """
-    if official := real.names_of(workspace, source):
-        return {what: real.folder_of(workspace) / name for what, name in official.items()}
+    if official := official_files.names_of(workspace, source):
+        return {what: official_files.folder_of(workspace) / name for what, name in official.items()}
     data = workspace.settings.data(source.name)
     given = {name: getattr(data, name, None) for name in source.inputs}
     return {name: workspace.root / path for name, path in given.items() if isinstance(path, str)}
@@ -108,7 +108,7 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
         (world,) = source.world
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
-    real.require_whole(workspace, source)
+    official_files.require_whole(workspace, source)
     if given := files_outside(source, workspace):
         _copy_files(source, given, out)
         whose = "official files" if data.source == "real" else "files that a user named"
@@ -126,8 +126,8 @@ def _unpack_downloads(source: Source, workspace: Workspace, out: Path) -> None:
     downloads, pins = root / "downloads" / source.name, root / "pins" / "downloads.json"
     fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
     unpack(source.name, downloads, out)
-    official = [named.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
-    write_json(out / named.OFFICIAL, official, indent=1)
+    official = [dataset_files.OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
+    write_json(out / dataset_files.OFFICIAL, official, indent=1)
 
 
 def _copy_files(source: Source, given: Mapping[str, Path], out: Path) -> None:
@@ -140,8 +140,8 @@ def _copy_files(source: Source, given: Mapping[str, Path], out: Path) -> None:
             shutil.copytree(path, out / source.inputs[name][-1], dirs_exist_ok=True)
         else:
             shutil.copyfile(path, out / source.inputs[name][0])
-    files = {name: named.NamedFile(path.name, sha256(path)) for name, path in given.items()}
-    write_json(out / named.NAMED, files, indent=1)
+    files = {name: dataset_files.NamedFile(path.name, sha256(path)) for name, path in given.items()}
+    write_json(out / dataset_files.NAMED, files, indent=1)
 
 
 def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -157,7 +157,8 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Write counts of correct rows with intervals, and their data: a file per number and a file of all."""
-    data, split = named.kind_of(workspace, benchmark.source), named.split_of(workspace, benchmark.source)
+    data = dataset_files.kind_of(workspace, benchmark.source)
+    split = dataset_files.split_of(workspace, benchmark.source)
     counts = count(workspace.answers(benchmark.name), benchmark.numbers, benchmark.metrics)
     scores: list[Score] = []
     *files, metrics = outs

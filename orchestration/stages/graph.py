@@ -28,7 +28,7 @@ from orchestration.stages.model_stages import model_stages
 from orchestration.stages.result_stages import describing_stages, result_stages
 from orchestration.stages.study_stages import determinism_stage, study_stages
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.real import is_real
+from orchestration.workspace.official_files import is_real
 from substrate.base.errors import ParameterError
 
 

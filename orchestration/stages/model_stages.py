@@ -15,7 +15,7 @@ from orchestration.benchmarks.own_files import AnswerCounts, write_rows
 from orchestration.models import answering, asking, client, transcript
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.requests import TRANSCRIPT, requests_of
+from orchestration.workspace.model_requests import TRANSCRIPT, requests_of
 from substrate.base.files import write_json
 from substrate.baselines.parameters import MODEL_URL
 

@@ -15,8 +15,8 @@ from orchestration.stage import Stage
 from orchestration.studies import determinism
 from orchestration.studies.determinism import Repetition
 from orchestration.studies.study import Part, Study, counted, totals
+from orchestration.workspace.dataset_files import files_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of
 from orchestration.workspace.tables import read_cases
 from substrate.base.files import sha256, write_json
 

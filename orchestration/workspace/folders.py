@@ -73,9 +73,10 @@ class Workspace:
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The storage's folders for tables: the first is written; an experiment also reads its profile's.
+        """The storage's folders that may have a table: the first is written, and each is read.
 
-        A table's key is the hash of what it is made from, so in a shared storage one folder serves all.
+        An experiment also reads the tables of its profile. The name of a table is the hash of its inputs, so
+        projects that share a storage also share one folder.
         """
         profile = self.settings.profile
         if self.storage.shared or not self.experiment:
@@ -83,7 +84,11 @@ class Workspace:
         return f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile
 
     def passing_tables(self, kind: str, name: str) -> str:
-        """The storage's folder for tables that are removed once they are read; no other project writes it."""
+        """The storage's folder for tables that only pass between workers and driver.
+
+        They are removed once they are read. In a shared storage the folder is named by the project, so that
+        no run removes a table that another project still reads.
+        """
         shelf = self.shelves[0]
         if self.storage.shared:
             shelf += f"/{hashlib.sha256(project_name(self.root).encode()).hexdigest()[:16]}"

@@ -1,5 +1,3 @@
 """The earlier place of :func:`orchestration.settings.find_root`, for scripts outside this repository."""
 
-from orchestration.settings import find_root
-
-__all__ = ["find_root"]
+from orchestration.settings import find_root as find_root

@@ -16,8 +16,8 @@ from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.scores import count_of
 from orchestration.stage import Stage
 from orchestration.studies.study import Part, Study, counted
+from orchestration.workspace.dataset_files import kind_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import kind_of
 from research.studies.figures import Fall, Point, fall
 from substrate.base.files import write_json
 

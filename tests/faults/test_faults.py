@@ -103,7 +103,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, 
 
 STARVED = """
 import resource, sys
-import orchestration.cli.data, orchestration.registry
+import orchestration.cli.answer, orchestration.registry
 from orchestration.cli.main import app
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + (40 << 20),) * 2)  # the soft and the hard limit

@@ -21,7 +21,7 @@ from orchestration.benchmarks.clevrer import SCENES
 from orchestration.fetch.downloads import unpack
 from orchestration.project import open_workspace
 from orchestration.settings import REAL
-from orchestration.workspace.real import absent, content_digest
+from orchestration.workspace.official_files import absent, content_digest
 from research.benchmarks.make_real import make
 from substrate.domains.clevrer.format import read_questions
 

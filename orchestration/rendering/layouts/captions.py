@@ -9,9 +9,9 @@ from orchestration.base.templates import text_template
 from orchestration.benchmarks.benchmark import Source
 from orchestration.scoring.comparability import marked
 from orchestration.scoring.published import published
+from orchestration.workspace.dataset_files import kind_of, read_named, trusted_on_first_use
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
-from orchestration.workspace.real import names_of
+from orchestration.workspace.official_files import names_of
 
 
 def caption(layout: str, **about: Any) -> str:
@@ -38,13 +38,7 @@ def cited(systems: Iterable[str]) -> str:
 
 def source_of(source: Source, workspace: Workspace) -> str:
     """Describe a profile's data of a source in words."""
-    folder = workspace.data / source.name
-    return caption(
-        "source_of",
-        source=source,
-        settings=workspace.settings,
-        kind=kind_of(workspace, source),
-        named=read_named(folder),
-        names=names_of(workspace, source),
-        trusted=trusted_on_first_use(folder),
-    )
+    folder, names = workspace.data / source.name, names_of(workspace, source)
+    files = {"named": read_named(folder), "names": names, "trusted": trusted_on_first_use(folder)}
+    kind = kind_of(workspace, source)
+    return caption("source_of", source=source, settings=workspace.settings, kind=kind, **files)

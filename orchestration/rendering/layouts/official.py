@@ -24,7 +24,7 @@ from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import clustered
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.real import names_of
+from orchestration.workspace.official_files import names_of
 
 BESIDE = "published of whole splits"
 # The profile whose pins are shown if it was not computed.

@@ -26,8 +26,8 @@ from orchestration.scoring.names import MINUS, kind_and_variant
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
+from orchestration.workspace.dataset_files import kind_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import kind_of
 
 Benchmarks = Sequence[Benchmark]
 Scores = Mapping[str, Score]
@@ -165,6 +165,9 @@ def _minus_paper(head: str) -> Column:
     return Column(head, partial(cells.compared_cell, system=PAPER), (PAPER,))
 
 
+# The two functions below choose the systems that a cell compares a score with; `cell` compares it with one.
+
+
 def _to_best_rival(cell: Callable[[Score, str], str], score: Score) -> str:
     """Return a cell about a score and the rival with the highest figure of its number."""
     best = cells.best_rival(score.name)
@@ -172,7 +175,7 @@ def _to_best_rival(cell: Callable[[Score, str], str], score: Score) -> str:
 
 
 def _to_others(cell: Callable[[Score, str], str], score: Score) -> str:
-    """Return a cell's text for each system beside the paper that has a figure of a number."""
+    """Return cells about a score and each system, except the paper's, that has a figure of its number."""
     return "; ".join(cell(score, who) for who in published().accuracies(score.name) if who != PAPER)
 
 

@@ -29,16 +29,16 @@ from orchestration.rendering.report.part_cache import Keep
 from orchestration.rendering.report.shown_rows import RESULTS, fault, first_rows, limit_for, result_of
 from orchestration.scoring.counting import rows_of
 from orchestration.scoring.names import name_of
+from orchestration.workspace.dataset_files import files_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of
-from orchestration.workspace.requests import conversations
+from orchestration.workspace.model_requests import conversations
 from orchestration.workspace.storage import batched
 from substrate.domains.rows import Row
 
 # The rows, and the explanations, of a script; an explanation takes some 10 kB.
 _ROWS_A_SHARD, _EXPLANATIONS_A_SHARD = 5_000, 25
-# The text of questions, by subset, scene and question.
 _Wordings = Mapping[tuple[str, str, str], Wording]
+_Worded = Callable[[str], _Wordings]  # given a benchmark's name
 # The most wrong answers of a language model for which its page shows the prompts.
 _SHOWN = 60
 
@@ -71,6 +71,47 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A benchmark with its questions in words.
+
+    Attributes:
+        benchmark: the benchmark.
+        wordings: the questions, by subset, scene and question.
+    """
+
+    benchmark: Benchmark
+    wordings: _Wordings
+
+    def wording(self, row: Row) -> Wording:
+        """The text of a row's question; subset ``""`` has the questions of all subsets."""
+        question = self.benchmark.asked(row)
+        worded = (self.wordings.get((subset, str(row.scene), question)) for subset in ("", row.subset))
+        return next(filter(None, worded), Wording(question, ""))
+
+    def wrong_answers(self, rows: Iterable[Row]) -> dict[str, WrongAnswer]:
+        """The first wrong answers of each subset, by their keys."""
+        wrong: dict[str, WrongAnswer] = {}
+        for row in first_rows(rows, NAMED, 0):
+            name, text = self.benchmark.answer_name(row), self.wording(row).text
+            wrong[_key(self.benchmark, row)] = WrongAnswer(name, text, fault(row))
+        return wrong
+
+    def line(self, row: Row, places: Mapping[str, int], shards: Mapping[str, int]) -> str:
+        """A row as a line of a script, given the places of subsets and the scripts of explanations."""
+        words, choices = self.wording(row), None
+        if row.choices is not msgspec.UNSET:
+            options = zip(row.choices, chain(words.choices, repeat("")), strict=False)
+            choices = [(text, choice.predicted, choice.expected) for choice, text in options]
+        answers = (None, None) if choices else (row.predicted, row.expected)
+        error = None if row.error is msgspec.UNSET else row.error
+        question = places[row.subset], str(row.scene), self.benchmark.asked(row), words.text
+        result, shard = RESULTS.index(result_of(row)), shards.get(_key(self.benchmark, row))
+        # The order in which `rows` in answers.js reads a line.
+        record = (*question, *answers, result, shard, choices, error)
+        return msgspec.json.encode(record).decode()
+
+
 def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
@@ -97,7 +138,7 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
 def _write(
     workspace: Workspace,
     explain_cases: Each,
-    wordings: Callable[[str], _Wordings],
+    wordings: _Worded,
     benchmark: Benchmark,
     file: Path,
     out: Path,
@@ -112,42 +153,34 @@ def _write(
     most = benchmark.worked if isinstance(benchmark, Explained) else _SHOWN if benchmark.by_model else 0
     limit = limit_for([count["wrong"] + count["error"] for count in subsets.values()], most)
     chosen = list(first_rows(rows(), limit, RIGHT))
+    shards = _write_explanations(folder, _explanations(workspace, explain_cases, benchmark, chosen))
+    for row in chosen:
+        subsets[row.subset]["explained"] += _key(benchmark, row) in shards
+    asking = benchmark.base if isinstance(benchmark, LanguageModel) else benchmark
+    asked = _Asked(benchmark, wordings(asking.name))
+    places = {subset: place for place, subset in enumerate(subsets)}
+    for number, shard in enumerate(batched(rows(), _ROWS_A_SHARD)):
+        lines = ",\n".join(asked.line(row, places, shards) for row in shard)
+        (folder / f"rows-{number:04d}.js").write_text(f"rows([\n{lines}\n])\n", "utf-8")
+    files = math.ceil(sum(count["answers"] for count in subsets.values()) / _ROWS_A_SHARD)
+    config = {"benchmark": benchmark.name, "subsets": [*subsets], "results": RESULTS, "shards": files}
+    config |= {"command": benchmark.name in EXPLAINED, "subset_in_name": benchmark.subset_in_name}
+    by_model = model.name if (model := read_model(workspace.data / benchmark.name)) else ""
+    content = {"subsets": subsets, "limit": limit, "config": config, "by_model": by_model}
+    content |= {"profile": workspace.settings.profile, "title": benchmark.title}
+    content["file"] = workspace.name_of(file)
+    write_page(out, answers_page(benchmark.name), "answers.html.j2", **content)
+    return subsets, asked.wrong_answers(rows())
+
+
+def _write_explanations(folder: Path, explanations: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Write the scripts of explanations; return the number of the script of each, by its row's key."""
     shards: dict[str, int] = {}
-    explanations = _explanations(workspace, explain_cases, benchmark, chosen)
     for number, shard in enumerate(batched(explanations, _EXPLANATIONS_A_SHARD)):
         fragments = dict(shard)
         shards |= dict.fromkeys(fragments, number)
         write_script(folder / f"why-{number:04d}.js", "explanations", number, fragments)
-    for row in chosen:
-        subsets[row.subset]["explained"] += _key(benchmark, row) in shards
-    words = wordings(benchmark.base.name if isinstance(benchmark, LanguageModel) else benchmark.name)
-    wrong: dict[str, WrongAnswer] = {}
-    for row in first_rows(rows(), NAMED, 0):
-        text = _worded(benchmark, row, words).text
-        wrong[_key(benchmark, row)] = WrongAnswer(benchmark.answer_name(row), text, fault(row))
-    places = {subset: place for place, subset in enumerate(subsets)}
-    for number, shard in enumerate(batched(rows(), _ROWS_A_SHARD)):
-        lines = ",\n".join(_line(benchmark, row, places, words, shards) for row in shard)
-        (folder / f"rows-{number:04d}.js").write_text(f"rows([\n{lines}\n])\n", "utf-8")
-    config = {
-        "benchmark": benchmark.name,
-        "subsets": [*subsets],
-        "results": RESULTS,
-        "shards": math.ceil(sum(count["answers"] for count in subsets.values()) / _ROWS_A_SHARD),
-        "command": benchmark.name in EXPLAINED,
-        "subset_in_name": benchmark.subset_in_name,
-    }
-    content = {
-        "profile": workspace.settings.profile,
-        "title": benchmark.title,
-        "subsets": subsets,
-        "limit": limit,
-        "config": config,
-        "by_model": model.name if (model := read_model(workspace.data / benchmark.name)) else "",
-        "file": workspace.name_of(file),
-    }
-    write_page(out, answers_page(benchmark.name), "answers.html.j2", **content)
-    return subsets, wrong
+    return shards
 
 
 def _key(benchmark: Benchmark, row: Row) -> str:
@@ -195,27 +228,3 @@ def _wordings(workspace: Workspace, name: str) -> _Wordings:
     cases = benchmark.source.cases(files, None, False).each if files else ()
     every = ((case, words) for case in cases for words in benchmark.wordings(case))
     return {(words.subset, str(case.scene), words.question): words for case, words in every}
-
-
-def _worded(benchmark: Benchmark, row: Row, wordings: _Wordings) -> Wording:
-    """The text of a row's question."""
-    question = benchmark.asked(row)
-    worded = (wordings.get((subset, str(row.scene), question)) for subset in ("", row.subset))
-    return next(filter(None, worded), Wording(question, ""))
-
-
-def _line(
-    benchmark: Benchmark, row: Row, places: Mapping[str, int], wordings: _Wordings, shards: Mapping[str, int]
-) -> str:
-    """A row in the format of the page's script."""
-    question, scene = benchmark.asked(row), str(row.scene)
-    words = _worded(benchmark, row, wordings)
-    choices = None
-    if row.choices is not msgspec.UNSET:
-        options = zip(row.choices, chain(words.choices, repeat("")), strict=False)
-        choices = [(text, choice.predicted, choice.expected) for choice, text in options]
-    error = None if row.error is msgspec.UNSET else row.error
-    answers = (None, None) if choices else (row.predicted, row.expected)
-    result, shard = RESULTS.index(result_of(row)), shards.get(_key(benchmark, row))
-    record = (places[row.subset], scene, question, words.text, *answers, result, shard, choices, error)
-    return msgspec.json.encode(record).decode()

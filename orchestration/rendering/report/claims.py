@@ -74,6 +74,5 @@ def write_claims(profile: str, now: Iterable[ClaimVerdict], there: Mapping[str, 
     """
     (out / "claims").mkdir()
     for of in now:
-        judged = claims().claims[of.name].statement
-        variables = {"profile": profile, "claim": of, "judged": judged, "there": there}
-        write_page(out, claim_page(of.name), "claim.html.j2", **variables)
+        variables = {"profile": profile, "claim": of, "judged": claims().claims[of.name].statement}
+        write_page(out, claim_page(of.name), "claim.html.j2", there=there, **variables)

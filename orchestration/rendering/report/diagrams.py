@@ -1,4 +1,8 @@
-"""The paper's three figures, drawn on a :class:`.Sheet` from the data of a run."""
+"""The paper's three figures, drawn on a :class:`.Sheet` from the data of a run.
+
+Each has a record of its data and a function that draws it: :class:`AskedOfBoth` and :func:`parametric`,
+:class:`Domain` and :func:`cross_domain`, a village's :class:`.Experiment` and :func:`forked`.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +135,7 @@ def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
         tbox = TBox.load(name)
         log = unfold(tbox, tbox.opening(), until=HORIZON)
         answers = sorted(survey(tbox, log), key=lambda answer: not answer.evidence)
-        by_template = {template: [a for a in answers if a.template == template] for template in TEMPLATES}
+        by_template = {asked: [each for each in answers if each.template == asked] for asked in TEMPLATES}
         turtle = f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}"
         domains.append(Domain(name, turtle, len(log), log.digest, by_template))
     return domains
@@ -144,9 +148,9 @@ def cross_domain(domains: Sequence[Domain], lines: int) -> str:
         lines: the interpreter's lines of code.
     """
     sheet, boxes = Sheet(), list[list[Line]]()
-    for of in domains:
-        log = Line(f"its log: {of.deltas:,} deltas, {of.digest[:19]}…")
-        boxes.append([head(f"{of.name}.ttl"), code(f"{of.turtle[:19]}…"), log])
+    for domain in domains:
+        log = Line(f"its log: {domain.deltas:,} deltas, {domain.digest[:19]}…")
+        boxes.append([head(f"{domain.name}.ttl"), code(f"{domain.turtle[:19]}…"), log])
     sheet.row(*boxes, edges=(MEASURED, NS_DR))
     templates = ", ".join(name.replace("_", " ") for name in domains[0].answers)
     interpreter = f"One interpreter, {lines:,} lines of code: {len(domains[0].answers)} question templates"
@@ -160,32 +164,35 @@ def cross_domain(domains: Sequence[Domain], lines: int) -> str:
 
 def forked(fork: Experiment) -> str:
     """Draw the paper's third figure: a log, its fork, and the deltas that only one arm has."""
-    sheet, (shared, a, b) = Sheet(), (64, 32, 96)
+    sheet, (shared, arm_a, arm_b) = Sheet(), (64, 32, 96)  # the heights of the three lines
 
     def x(tick: float) -> float:
+        """The place of a tick from the left; rounded twice, so that no byte depends on the machine."""
         return round(round(3 + 94 / (1 + fork.last) * tick, 2) * WIDTH / 100, 1)
 
     leaves, branch = x(fork.branch - 0.6), x(fork.branch)
-    sheet.path(f"M0 {shared}H{leaves:g}L{branch:g} {a}H{WIDTH}", MUTED)
-    sheet.path(f"M{leaves:g} {shared}L{branch:g} {b}H{WIDTH}", NS_DR)
+    sheet.path(f"M0 {shared}H{leaves:g}L{branch:g} {arm_a}H{WIDTH}", MUTED)
+    sheet.path(f"M{leaves:g} {shared}L{branch:g} {arm_b}H{WIDTH}", NS_DR)
     sheet.words(0, shared - 18, Line("shared log"))
-    sheet.words(WIDTH, a - 18, Line("arm A: no intervention"), "end")
-    sheet.words(WIDTH, b + 32, Line("arm B: do(X)", colour=NS_DR), "end")
+    sheet.words(WIDTH, arm_a - 18, Line("arm A: no intervention"), "end")
+    sheet.words(WIDTH, arm_b + 32, Line("arm B: do(X)", colour=NS_DR), "end")
     for tick in fork.ticks:
         # From the branch on, ticks lie one further: the fork takes the width of one.
         at = x(tick.tick + (tick.tick >= fork.branch))
-        for y, events, prime in ((shared, tick.prefix, ""), (a, tick.a, ""), (b, tick.b, "'")):
+        for y, events, prime in ((shared, tick.prefix, ""), (arm_a, tick.a, ""), (arm_b, tick.b, "'")):
             if events:
                 colour = NS_DR if any(not event.shared for event in events) and not tick.prefix else MUTED
                 sheet.path(f"M{at - 4:g} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", colour, colour)
                 sheet.words(at, y + 17, Line(f"{tick.tick}{prime}", colour=MUTED), "middle")
     star = "m0 -9l2.6 6.2 6.6 .6 -5 4.4 1.5 6.5 -5.7 -3.5 -5.7 3.5 1.5 -6.5 -5 -4.4 6.6 -.6z"
-    sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
-    sheet.bottom = b + 34
+    sheet.path(f"M{branch:g} {arm_b}{star}", NS_DR, NS_DR)
+    sheet.bottom = arm_b + 34
     query = [Line(fork.asked)] if fork.asked else []
     act = Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR)
     sheet.row([act, *query], arrows=False)
-    in_a, in_b = ({of for fact, *arms in fork.facts for of in _changes(fact, arms[arm])} for arm in (0, 1))
+    # A fact comes with its spans in arm A and in arm B.
+    in_a = {delta for fact, spans, _ in fork.facts for delta in _changes(fact, spans)}
+    in_b = {delta for fact, _, spans in fork.facts for delta in _changes(fact, spans)}
     columns: list[list[Line]] = []
     for arm, only in (("A", in_a - in_b), ("B", in_b - in_a)):
         answered = f", which answers {answer}" if (answer := fork.answers.get(arm.lower())) else ""

@@ -17,7 +17,7 @@ from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.report.diagrams import AskedOfBoth
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.requests import conversations
+from orchestration.workspace.model_requests import conversations
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Boxes, Story, Timeline
 from substrate.domains.rows import ChoiceRow, Row

@@ -1,7 +1,7 @@
 """The content of the report's first page, and the files that it links to: drawings and tables.
 
-:func:`first_page` gathers everything that the template ``report.html.j2`` shows, except the lists of answers
-and videos, whose pages are written meanwhile.
+The fields of :class:`FirstPage` are the variables of the template ``report.html.j2``. Only the lists of
+answers and videos are not among them, because :mod:`.report` writes their pages meanwhile.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from orchestration.benchmarks.benchmark import BEYOND, Exhibit, Explained, belongs
+from orchestration.benchmarks.benchmark import Exhibit, Explained, belongs
 from orchestration.benchmarks.real import METHODS, REAL
 from orchestration.ledger.verdicts import verdicts_here
-from orchestration.lineage.number import environment
+from orchestration.lineage.number import Environment, environment
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
 from orchestration.rendering import figures
 from orchestration.rendering.report import claims, diagrams, examples, sheet, sizes
-from orchestration.rendering.report.forest import forest
+from orchestration.rendering.report.diagrams import AskedOfBoth
+from orchestration.rendering.report.forest import Forest, forest
 from orchestration.rendering.report.number_pages import Scores
 from orchestration.rendering.report.table_view import TableView, table_view, write_files
 from orchestration.rendering.tables import read_list, read_table
 from orchestration.rendering.wording import label
 from orchestration.scoring.counting import rows_of
-from orchestration.scoring.published import Kind, published
+from orchestration.scoring.published import Kind, Size
 from orchestration.scoring.scores import Score
 from orchestration.scoring.verdict import ClaimVerdict
+from orchestration.workspace.dataset_files import files_of, kind_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, kind_of
-from orchestration.workspace.real import is_real, names_of
-from substrate.domains.smallville.experiment import HORIZON
+from orchestration.workspace.official_files import is_real, names_of
 
 # The tables by name, each with its heading and its path without the suffix.
 _TABLES = {
@@ -41,22 +41,58 @@ _TABLES = {
 } | {study.name: (study.title, study.file("table")) for study in STUDIES if study.title}
 # The kinds of exhibits by their names in declarations: the template of each, and the function that draws.
 DRAWN: Mapping[str, tuple[str, Callable[[Any], str]]] = {"fork": ("fork.html.j2", diagrams.forked)}
+# A section that a benchmark contributes, with its content.
+_Shown = tuple[Explained, Exhibit, Any]
 
 
 class FirstPage(NamedTuple):
-    """The first page, and the parts of it that other pages use.
+    """The first page: the variables of its template, in the order of the page.
 
     Attributes:
-        verdicts: the verdicts on the paper's claims.
+        seed: the seed of generated data.
+        claims: the verdicts on the paper's claims.
+        lead: their counts in a sentence.
+        plot: the numbers of the claims on official data, as a plot.
+        beaten: the cases in which a trivial method is better on generated data, or an order is reversed.
+        sources: the title, kind and size of each source's data.
+        tables: the tables by name, in the order of the contents.
+        in_order: their names in the order of the page: the tables of studies come last.
+        study_figures: by study, the text above its table and the figures there.
+        curves: the curves of the ablations, each with its drawing.
+        sections: the further sections of studies.
+        kind_of: by benchmark of these sections, the kind of its data.
+        forest: every number with its interval, as a plot.
         measured: the kind of data of each measured number; empty for other numbers.
+        environment: the commit and the locks of the run.
+        both: the question that the substrate and a model were asked; ``None`` if there is none.
+        domains: two domains, asked the same questions.
+        sizes: the sizes that the paper prints, each with the count here.
+        exhibits: the sections of benchmarks: the benchmark, the section, and its content.
         worked: the worked examples, each after the title of its kind.
-        content: all variables of the template by name.
+        drawings: the drawings of all these sections by name.
     """
 
-    verdicts: Sequence[ClaimVerdict]
+    seed: int
+    claims: Sequence[ClaimVerdict]
+    lead: str
+    plot: Forest
+    beaten: Sequence[str]
+    sources: Sequence[tuple[str, Kind, str]]
+    tables: Mapping[str, TableView]
+    in_order: Sequence[str]
+    study_figures: Mapping[str, tuple[str, Sequence[Any]]]
+    curves: Sequence[tuple[figures.Curve, Markup]]
+    sections: Sequence[Any]
+    kind_of: Mapping[str, Kind]
+    forest: Forest
     measured: Mapping[str, str]
+    environment: Environment
+    both: AskedOfBoth | None
+    domains: Sequence[diagrams.Domain]
+    sizes: Sequence[tuple[Size, str]]
+    exhibits: Sequence[_Shown]
     worked: Sequence[tuple[str, examples.WorkedExample]]
-    content: dict[str, Any]
+    drawings: Mapping[str, Markup]
 
 
 def first_page(workspace: Workspace, scores: Scores, out: Path) -> FirstPage:
@@ -73,45 +109,42 @@ def first_page(workspace: Workspace, scores: Scores, out: Path) -> FirstPage:
     exhibits, worked = list(_exhibits(workspace)), list(examples.worked_examples(workspace))
     domains = diagrams.domains_of()
     both = examples.asked_of_both(workspace, [example for _, example in worked])
+    return FirstPage(
+        seed=workspace.settings.seed,
+        claims=verdicts,
+        lead=claims.lead(verdicts),
+        plot=forest({"": [*claims.official_scores(workspace)]}, 0.3, claims.mark_text),
+        beaten=[*claims.beaten(workspace, every, verdicts)],
+        sources=list(_sources(workspace)),
+        tables=tables,
+        in_order=sorted(tables, key=lambda name: any(study.name == name for study in STUDIES)),
+        study_figures={study.name: study.figures(workspace) for study in STUDIES},
+        curves=[(of, Markup(figures.ablation_curve(f"curve{at}", of))) for at, of in enumerate(curves)],
+        sections=sections,
+        kind_of={of.name: kind_of(workspace, BENCHMARKS[of.name].source) for of in sections},
+        forest=forest(groups),
+        measured=defaultdict(str, {name: score.data for name, score in every.items()}),
+        environment=environment(workspace),
+        both=both,
+        domains=domains,
+        sizes=list(sizes.sizes()),
+        exhibits=exhibits,
+        worked=worked,
+        drawings=dict(_drawings(both, domains, exhibits, out)),
+    )
+
+
+def _drawings(
+    both: AskedOfBoth | None, domains: Sequence[diagrams.Domain], exhibits: Sequence[_Shown], out: Path
+) -> Iterator[tuple[str, Markup]]:
+    """Write the drawings as files; yield each for the page, after its name."""
     drawings = {"cross-domain": diagrams.cross_domain(domains, sizes.lines_reached(*diagrams.INTERPRETER))}
     drawings |= {of.name: DRAWN[exhibit.drawn][1](content) for of, exhibit, content in exhibits}
     drawings |= {"models": diagrams.parametric(both)} if both else {}
     (out / "figures").mkdir()
     for name, drawing in drawings.items():
         (out / f"figures/{name}.svg").write_text(drawing, "utf-8")
-    measured = defaultdict(str, {name: score.data for name, score in every.items()})
-    content = {
-        "profile": workspace.settings.profile,
-        "seed": workspace.settings.seed,
-        "sources": list(_sources(workspace)),
-        "BEYOND": BEYOND,
-        "claims": verdicts,
-        "measured": measured,
-        "lead": claims.lead(verdicts),
-        "plot": forest({"": [*claims.official_scores(workspace)]}, 0.3, claims.mark_text),
-        "beaten": [*claims.beaten(workspace, every, verdicts)],
-        "tables": tables,
-        # The tables of studies come after the tables of benchmarks.
-        "in_order": sorted(tables, key=lambda name: any(study.name == name for study in STUDIES)),
-        "forest": forest(groups),
-        "curves": [
-            (curve, Markup(figures.ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)
-        ],
-        "study_figures": {study.name: study.figures(workspace) for study in STUDIES},
-        "sections": sections,
-        "kind_of": {of.name: kind_of(workspace, BENCHMARKS[of.name].source) for of in sections},
-        "domains": domains,
-        "exhibits": exhibits,
-        "DRAWN": DRAWN,
-        "worked": worked,
-        "drawings": {name: Markup(sheet.in_page(drawing)) for name, drawing in drawings.items()},
-        "both": both,
-        "sizes": list(sizes.sizes()),
-        "environment": environment(workspace),
-        "citations": {who: system.citation for who, system in published().systems.items()},
-        "HORIZON": HORIZON,
-    }
-    return FirstPage(verdicts, measured, worked, content)
+        yield name, Markup(sheet.in_page(drawing))
 
 
 def _sources(workspace: Workspace) -> Iterator[tuple[str, Kind, str]]:
@@ -124,7 +157,7 @@ def _sources(workspace: Workspace) -> Iterator[tuple[str, Kind, str]]:
             yield source.title, kind, source.size(data) if data.source == "generated" else ""
 
 
-def _exhibits(workspace: Workspace) -> Iterator[tuple[Explained, Exhibit, Any]]:
+def _exhibits(workspace: Workspace) -> Iterator[_Shown]:
     """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
         file = workspace.answers(benchmark.name)

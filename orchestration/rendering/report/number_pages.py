@@ -22,22 +22,19 @@ def write_numbers(
     lineage: Lineage, scores: Scores, answered: Iterable[Answers], out: Path, cache: PartCache
 ) -> None:
     """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
-    known = {answers.benchmark.name: answers.wrong for answers in answered}
+    known, profile = {of.benchmark.name: of.wrong for of in answered}, lineage.workspace.settings.profile
 
     def write(benchmark: str, folder: Path) -> None:
         (folder / "numbers").mkdir(exist_ok=True)
         for number in scores[benchmark]:
             trace = trace_number(lineage, number, named=NAMED)
-            content = {
-                "profile": lineage.workspace.settings.profile,
-                "title": BENCHMARKS[benchmark].title,
-                "trace": trace,
-                "faults": by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {})),
-                "answers": f"../{answers_page(benchmark)}" if benchmark in known else "../index.html",
-                "subset": "" if trace.score.subset == MEAN else trace.score.subset,
-                # An answer with the wrong facts may still be right.
-                "filtered": trace.score.metric != "supporting",
-            }
+            subset = "" if trace.score.subset == MEAN else trace.score.subset
+            faults = by_fault(trace.rows.wrong if trace.rows else [], known.get(benchmark, {}))
+            answers = f"../{answers_page(benchmark)}" if benchmark in known else "../index.html"
+            content = {"profile": profile, "title": BENCHMARKS[benchmark].title, "trace": trace}
+            # An answer with the wrong facts may still be right.
+            content |= {"subset": subset, "filtered": trace.score.metric != "supporting"}
+            content |= {"faults": faults, "answers": answers}
             write_page(folder, number_page(number), "number.html.j2", **content)
 
     for benchmark, numbers in scores.items():

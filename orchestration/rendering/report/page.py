@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.wording import in_words, label
 from orchestration.scoring.comparability import marked, percent, stated
+from orchestration.scoring.published import published
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
@@ -40,7 +41,7 @@ def templates() -> jinja2.Environment:
     jinja.filters |= {function.__name__: function for function in filters}
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
-    jinja.globals |= {"marked": marked, "stated": stated, "up": ""}
+    jinja.globals |= {"marked": marked, "stated": stated, "up": "", "published": published}
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja

@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.report import page
 from orchestration.rendering.report.answers import Answers, write_answers
 from orchestration.rendering.report.claims import write_claims
-from orchestration.rendering.report.first_page import first_page
+from orchestration.rendering.report.first_page import DRAWN, first_page
 from orchestration.rendering.report.number_pages import Scores, write_numbers
 from orchestration.rendering.report.part_cache import PartCache, cached_parts
 from orchestration.rendering.report.scenes import write_scenes
@@ -27,6 +28,7 @@ from orchestration.scoring.comparability import percent
 from orchestration.scoring.scores import metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
+from substrate.domains.smallville.experiment import HORIZON
 
 
 def write_report(
@@ -65,10 +67,11 @@ def write_report(
         videos = write_scenes(workspace, explain_cases, keep)
         first = gathered.result()
     write_numbers(lineage, scores, answered, out, cache)
-    write_claims(profile, first.verdicts, first.measured, out)
+    write_claims(profile, first.claims, first.measured, out)
     write_states(profile, first.worked, out)
     page.write_script(out / "search.js", "found", [*_sought(scores, answered)])
-    page.write_page(out, "index.html", "report.html.j2", answered=answered, videos=videos, **first.content)
+    shown = {"profile": profile, "BEYOND": BEYOND, "DRAWN": DRAWN, "HORIZON": HORIZON} | first._asdict()
+    page.write_page(out, "index.html", "report.html.j2", answered=answered, videos=videos, **shown)
     cache.forget()
     return {
         "numbers": sum(map(len, scores.values())),

@@ -14,7 +14,7 @@ import typer
 from commands import invoke, python
 
 from orchestration.cli.main import SECTIONS, app
-from orchestration.cli.reproduce import run_tables
+from orchestration.cli.tables import run_tables
 from orchestration.project import open_workspace
 from orchestration.rendering.conclusion import concluded
 from orchestration.stages.graph import stages_in

@@ -21,8 +21,8 @@ from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score, score
 from orchestration.settings import load_settings
 from orchestration.studies.determinism import Repetition
+from orchestration.workspace.dataset_files import NAMED
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import NAMED
 from substrate.base.files import write_json
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,7 +11,7 @@ from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.clevrer import EVENTS
 from orchestration.project import open_workspace
 from orchestration.studies.study import counted, totals
-from orchestration.workspace.named import files_of
+from orchestration.workspace.dataset_files import files_of
 from research.generators.altered import altered
 from research.generators.inexact_films import blurred, noisy, without_collisions
 from research.studies.conditions import AS_IT_IS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -11,11 +10,8 @@ from orchestration.benchmarks.benchmark import Data, Source
 from orchestration.scoring.published import Kind
 from orchestration.workspace.folders import Workspace
 
-T = TypeVar("T")
 # The file, in a dataset copied from a user's files, that lists these files.
 NAMED = "named.json"
-
-
 # The file, in a dataset made of official files, that lists these files.
 OFFICIAL = "official.json"
 
@@ -35,17 +31,15 @@ class OfficialFile(NamedFile, frozen=True):
 
 def read_named(folder: Path) -> dict[str, NamedFile]:
     """The user's files behind a dataset, by role; none if it was made of other data."""
-    return _listed(folder / NAMED, dict[str, NamedFile])
+    path = folder / NAMED
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, NamedFile]) if path.is_file() else {}
 
 
 def trusted_on_first_use(folder: Path) -> list[OfficialFile]:
     """The official files of a dataset for which no published hash vouches."""
-    return [file for file in _listed(folder / OFFICIAL, list[OfficialFile]) if file.blob is None]
-
-
-def _listed(path: Path, type_: type[T]) -> T:
-    """The files that a dataset lists; none without a list."""
-    return msgspec.json.decode(path.read_bytes(), type=type_) if path.is_file() else type_()
+    path = folder / OFFICIAL
+    listed = msgspec.json.decode(path.read_bytes(), type=list[OfficialFile]) if path.is_file() else []
+    return [file for file in listed if file.blob is None]
 
 
 def files_of(workspace: Workspace, source: Source) -> dict[str, Path]:

@@ -18,14 +18,8 @@ from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option
 from substrate.cli.events import speaking
 
 # A scene with ten uncertain events has 1,024 possible logs.
-WorldsOption = Annotated[
-    int | None,
-    option("--worlds", "Answer from at most N possible logs of each scene.", metavar="N", min=1, max=1024),
-]
-SubmissionOption = Annotated[
-    Path | None,
-    option("--submission", "The same answers, as the benchmark's server takes them.", metavar="OUT.json"),
-]
+_MOST = option("--worlds", "Answer from at most N possible logs of each scene.", metavar="N", min=1, max=1024)
+_SENT = option("--submission", "The same answers, as the benchmark's server takes them.", metavar="OUT.json")
 
 
 def answers() -> typer.Typer:
@@ -47,9 +41,9 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     rows = Annotated[Path, option("--out", "The file for the rows, one per question.", metavar="OUT.jsonl")]
     options["out_"] = rows, REQUIRED
     if benchmark.possible:
-        options["worlds"] = WorldsOption, None
+        options["worlds"] = Annotated[int | None, _MOST], None
     if benchmark.submission:
-        options["submission"] = SubmissionOption, None
+        options["submission"] = Annotated[Path | None, _SENT], None
     if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET
     options["json"] = JsonOption, False

@@ -8,8 +8,8 @@ from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, 
 from orchestration.models.asking import Part
 from orchestration.models.exchange import Exchange
 from orchestration.models.transcript import Replay, read_transcript
+from orchestration.workspace.dataset_files import files_of, split_of
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import files_of, split_of
 from substrate.domains.rows import Row
 
 # The file name of a profile's copy, in its dataset's folder.
