@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orchestration.ledger.pinned import PinError, pinned_cells, pinned_scores
-from orchestration.ledger.soundness import faults, others_pinned, require_sound
-from orchestration.ledger.verdicts import verdicts
+from orchestration.drift.claim_verdicts import verdicts
+from orchestration.pins.pin_files import PinError, pinned_cells, pinned_scores
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.conclusion import verdict_lines
 from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL, PAIRED
@@ -26,6 +25,7 @@ from orchestration.scoring.comparability import NOT_REPORTED
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.names import name_of
 from orchestration.scoring.verdict import OPEN
+from orchestration.verification.record_faults import others_pinned, profile_faults, require_sound
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"
@@ -168,7 +168,7 @@ def main() -> int:
     stale = 0
     try:
         for profile in ("sample", *others_pinned(ROOT, "sample")):
-            require_sound(faults(ROOT, profile))
+            require_sound(profile_faults(ROOT, profile))
         texts = {name: (ROOT / name).read_text("utf-8") for name in PAGES}
         if absent := [part for part in PARTS if f"<!-- {part} -->" not in "".join(texts.values())]:
             raise PinError(f"no page has marks of the part {absent[0]!r}", where=(ROOT / PAGES[0],))

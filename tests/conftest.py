@@ -148,7 +148,7 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.fixture
 def without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pinning leaves DVC's files as they are, since to write them takes 3 s; DVC's own tests check that."""
-    monkeypatch.setattr("orchestration.ledger.dvc.commit", lambda *_: None)
+    monkeypatch.setattr("orchestration.dvc.dvc_files.commit", lambda *_: None)
 
 
 @pytest.fixture

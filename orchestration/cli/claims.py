@@ -28,7 +28,7 @@ def claims(
     A verdict follows from the results of the profile and the pins of the others. Official data decide;
     generated data give a direction.
     """
-    from orchestration.ledger.verdicts import verdicts_here
+    from orchestration.drift.claim_verdicts import verdicts_here
     from orchestration.project import open_workspace
     from orchestration.rendering.wording import counts_in_words
 

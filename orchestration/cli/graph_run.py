@@ -11,6 +11,7 @@ from typing import NamedTuple
 import dagster as dg
 from msgspec.structs import replace
 
+from orchestration.acceptance import pin_new
 from orchestration.base.project_lock import project_lock
 from orchestration.cli.console import reporting
 from orchestration.cli.reproduction import Reproduction, Request
@@ -18,8 +19,12 @@ from orchestration.cli.tables import on_terminal, run_tables
 from orchestration.dagster.instance import instance
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
+from orchestration.drift.as_pinned import apart_from_pins, modified
+from orchestration.drift.moved_numbers import changes_here
 from orchestration.experiments.experiment import open_experiment
-from orchestration.ledger import acceptance, drift, manifest, outcomes, pinned, records, soundness
+from orchestration.ledger.manifest import read_manifest
+from orchestration.ledger.stage_records import fingerprint, ledger_of, read_records
+from orchestration.pins.pin_files import pinned_outs
 from orchestration.project import may_pin, open_run
 from orchestration.registry import SOURCES
 from orchestration.rendering.conclusion import concluded
@@ -27,6 +32,8 @@ from orchestration.rendering.drift import change_lines
 from orchestration.settings import REAL
 from orchestration.stage import Stages, computable
 from orchestration.stages.graph import STAGES, stages_in, stages_of
+from orchestration.stages.nothing_to_do import record_outcome, source_digest
+from orchestration.verification.record_faults import all_faults, require_sound
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.official_files import absent, ways_to
 from substrate.cli.console import doing
@@ -61,13 +68,13 @@ def run_graph(asked: Request) -> Reproduction:
     workspace = open_run(asked.profile, asked.overrides, asked.name)
     lacking = absent(workspace, SOURCES.values())
     with project_lock(workspace.root):
-        before = outcomes.source_digest(workspace.root)
+        before = source_digest(workspace.root)
         run = _run_stages(asked, workspace, lacking)
     if workspace.experiment:
         run = run._replace(workspace=open_experiment(workspace.root, workspace.experiment.name))
     done = _described(asked, run, ways_to(workspace, chain.from_iterable(lacking.values())))
     # Code or parameters may have changed meanwhile.
-    if not asked.overrides and outcomes.source_digest(workspace.root) == before:
+    if not asked.overrides and source_digest(workspace.root) == before:
         _remember(done, run, asked.only)
     return replace(done, report=done.report and str(run.workspace.path(done.report)))
 
@@ -79,8 +86,8 @@ def _run_stages(asked: Request, workspace: Workspace, lacking: Collection[str]) 
     # The report shows whatever results exist.
     names = [name for name in stages_of(asked.only, stages) if name in whole or name == _REPORT]
     if not asked.overrides:
-        soundness.require_sound(soundness.all_faults(workspace.root, profile, STAGES))
-    held = pinned.pinned_outs(workspace.root, profile)
+        require_sound(all_faults(workspace.root, profile, STAGES))
+    held = pinned_outs(workspace.root, profile)
     with reporting(names) as made:
         overrides, force = [*asked.overrides], asked.force
         resource = WorkspaceResource(profile=profile, overrides=overrides, experiment=asked.name, force=force)
@@ -90,9 +97,9 @@ def _run_stages(asked: Request, workspace: Workspace, lacking: Collection[str]) 
     drifted: dict[str, str] = {}
     if may_pin(workspace, asked.overrides):
         reused = [name for name in names if made.get(name) == "reused"]
-        drifted = acceptance.pin_new(workspace, stages, names, reused)
+        drifted = pin_new(workspace, stages, names, reused)
     elif not asked.overrides:
-        drifted = pinned.modified(pinned.apart_from_pins(workspace))
+        drifted = modified(apart_from_pins(workspace))
     return _Run(workspace, stages, names, checks, made, held, drifted)
 
 
@@ -114,7 +121,7 @@ def _described(asked: Request, run: _Run, lacking: Sequence[str]) -> Reproductio
         pinned=counted,
         unpinned=unpinned,
         drifted=dict(sorted(run.drifted.items())),
-        moved=change_lines(drift.changes_here(workspace, run.stages, run.names)) if run.drifted else (),
+        moved=change_lines(changes_here(workspace, run.stages, run.names)) if run.drifted else (),
         lacking=lacking,
         real=os.environ.get(REAL, ""),
         experiment=workspace.experiment.name if workspace.experiment else None,
@@ -124,9 +131,7 @@ def _described(asked: Request, run: _Run, lacking: Sequence[str]) -> Reproductio
 
 def _check_lines(run: _Run, only: str | None) -> list[str]:
     """The failed checks of the stages that ran, by stage, and the other stages' from the last run."""
-    _, last = manifest.read_manifest(records.ledger_of(run.workspace)).outcomes.get(
-        only or "", ("", {"checks": []})
-    )
+    _, last = read_manifest(ledger_of(run.workspace)).outcomes.get(only or "", ("", {"checks": []}))
     return [line for line in last["checks"] if line.partition(":")[0] not in run.checks] + [
         f"{name}: {check.check_name}: {check.description}"
         for name, checks in run.checks.items()
@@ -137,12 +142,12 @@ def _check_lines(run: _Run, only: str | None) -> list[str]:
 
 def _remember(done: Reproduction, run: _Run, only: str | None) -> None:
     """Keep the outcome, unless a stage must run again; this run's new pins are pins for the next run."""
-    kept, stages = records.read_records(run.workspace), run.stages
-    made = ((records.fingerprint(stages, stages[name], run.workspace), kept.get(name)) for name in run.names)
+    kept, stages = read_records(run.workspace), run.stages
+    made = ((fingerprint(stages, stages[name], run.workspace), kept.get(name)) for name in run.names)
     if all(fresh.repeats(known) for fresh, known in made):
-        counted, unpinned = _count_pinned(run, pinned.pinned_outs(run.workspace.root, done.profile))
+        counted, unpinned = _count_pinned(run, pinned_outs(run.workspace.root, done.profile))
         outcome = replace(done, pinned=counted, unpinned=unpinned)
-        outcomes.record_outcome(run.workspace.root, done.profile, only, outcome)
+        record_outcome(run.workspace.root, done.profile, only, outcome)
 
 
 def _count_pinned(run: _Run, held: Container[str]) -> tuple[int, list[str]]:

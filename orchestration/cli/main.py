@@ -252,7 +252,7 @@ def bench(
 @apart
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
-    from orchestration.ledger.dvc import sync
+    from orchestration.dvc.dvc_files import sync
     from orchestration.project import find_root
     from orchestration.stages.graph import STAGES
 
@@ -263,7 +263,7 @@ def dvc_sync() -> None:
 @voiced
 def dvc_code(profile: ProfileOption = None) -> None:
     """Record each stage's changed code in a file for DVC; `dvc repro` begins with it."""
-    from orchestration.ledger.dvc import keep_code
+    from orchestration.dvc.dvc_files import keep_code
     from orchestration.project import open_workspace
     from orchestration.stages.graph import stages_in
 

@@ -15,8 +15,8 @@ import msgspec
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running
 from orchestration.cli.reproduction import Reproduction, Request
-from orchestration.ledger.outcomes import last_outcome
 from orchestration.settings import PARAMETERS_FILE, REAL, find_root
+from orchestration.stages.nothing_to_do import last_outcome
 from substrate.baselines.parameters import MODEL_URL, SMOLLM2
 from substrate.cli.console import doing
 

@@ -76,7 +76,7 @@ def materialize(
     with running():
         from orchestration.dagster import run
         from orchestration.dagster.instance import instance
-        from orchestration.ledger.dvc import keep_code
+        from orchestration.dvc.dvc_files import keep_code
         from orchestration.project import open_workspace
         from orchestration.stages.generated_data import is_of_other_parameters, require_data
         from orchestration.stages.graph import stages_in
@@ -120,23 +120,24 @@ def verify(
     with running():
         from orchestration.dagster import run
         from orchestration.dagster.instance import instance
-        from orchestration.ledger import verification
         from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_text, verdict
         from orchestration.stages.graph import STAGES, stages_in
+        from orchestration.verification.damage import repair_profile
+        from orchestration.verification.verify import verify_files, verify_profile
         from substrate.base.errors import ParameterError
 
         root = find_root()
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:
-            report = verification.verify_files(root, profile, STAGES, error)
+            report = verify_files(root, profile, STAGES, error)
         else:
             stages = stages_in(workspace)
             if repair:
                 resource = run.WorkspaceResource(profile=workspace.settings.profile, force=True)
                 again = partial(run.run_stages, workspace=resource, where=partial(instance, root))
-                mended += verification.repair(workspace, stages, again)
+                mended += repair_profile(workspace, stages, again)
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with reporting(names):
@@ -145,7 +146,7 @@ def verify(
 
             doing("holding every file against its hash")
             recomputing = computing if recompute else None
-            report = verification.verify_profile(workspace, stages, recompute=recomputing, since=since)
+            report = verify_profile(workspace, stages, recompute=recomputing, since=since)
     for line in mended:
         note(line)
     give(report, render_text(report).split("\n")[:-1], json=json, closing=verdict(report))
@@ -165,10 +166,10 @@ def accept(
     Prints the changed numbers and verdicts, pins the present data and artifacts as the results, and records
     the reason in pins/accepted.jsonl, which `verify --since` reads.
     """
+    from orchestration.acceptance import accept_results, proposed
     from orchestration.base.project_lock import project_lock
-    from orchestration.ledger.acceptance import accept_results, proposed
-    from orchestration.ledger.outcomes import DECIDING
-    from orchestration.ledger.verdicts import changed_verdicts, pin_verdicts, verdicts_here
+    from orchestration.drift.claim_verdicts import changed_verdicts, pin_verdicts, verdicts_here
+    from orchestration.pins.paths import DECIDING
     from orchestration.project import is_usual, open_workspace
     from orchestration.rendering.drift import change_lines
     from orchestration.stages.graph import stages_in

@@ -54,7 +54,7 @@ def print_trace(
     workspace = open_workspace(profile)
     if number in claims().claims:
         from orchestration.cli.claims import lines, named
-        from orchestration.ledger.verdicts import verdicts_here
+        from orchestration.drift.claim_verdicts import verdicts_here
 
         claim = named(verdicts_here(workspace), number)
         give(claim, lines(claim), json=json)

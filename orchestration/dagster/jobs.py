@@ -11,10 +11,10 @@ from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.dagster.unconfigured import IN_PROCESS
-from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import change_lines, fenced, render_text, verdict
 from orchestration.stages.graph import GRAPHS, stages_in, stages_of
+from orchestration.verification.verify import verify_profile
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:

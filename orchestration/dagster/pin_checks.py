@@ -10,15 +10,16 @@ import dagster as dg
 
 from orchestration.dagster.keys import asset_key
 from orchestration.dagster.resources import WorkspaceResource
-from orchestration.ledger.differences import causes, differences, with_code
+from orchestration.drift.as_pinned import differences, unlike_pins
+from orchestration.drift.causes import causes, with_code
+from orchestration.drift.moved_numbers import compare_results
 from orchestration.ledger.digests import digests
-from orchestration.ledger.drift import compare_results
-from orchestration.ledger.measurement import measure
-from orchestration.ledger.pinned import pinned_outs, read_pins, unlike_pins
-from orchestration.ledger.soundness import of_pins, require_sound
+from orchestration.ledger.stage_results import measure
+from orchestration.pins.pin_files import pinned_outs, read_pins
 from orchestration.rendering.drift import change_lines, fenced
 from orchestration.stage import Stage, Stages, needed
 from orchestration.stages.decision import in_ci
+from orchestration.verification.record_faults import pin_faults, require_sound
 from orchestration.workspace.folders import Workspace
 from substrate.base import words
 
@@ -69,7 +70,7 @@ def _differing(stage: Stage, resource: WorkspaceResource) -> tuple[list[str] | N
     if resource.overrides:
         return None, "not compared with the pins: the run has other parameters"
     workspace = resource.open()
-    require_sound(of_pins(workspace.root, workspace.settings.profile))
+    require_sound(pin_faults(workspace.root, workspace.settings.profile))
     pins = pinned_outs(workspace.root, workspace.settings.profile)
     outs = digests(workspace.paths(stage.outs))
     new = [out for out in outs if out not in pins]

@@ -15,16 +15,16 @@ from typing import cast
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
+from orchestration.acceptance import pin_new
 from orchestration.base.project_lock import project_lock
 from orchestration.dagster.instance import held_open
 from orchestration.dagster.keys import EVERY, box_of
 from orchestration.dagster.run_tags import SETTINGS_TAG, settings_of, tags_of_run
 from orchestration.experiments.experiment import begin, drop, finish
-from orchestration.ledger.acceptance import pin_new
-from orchestration.ledger.soundness import all_faults, of_pins, require_sound
 from orchestration.project import may_pin, open_run
 from orchestration.settings import PARAMETERS_FILE, find_root
 from orchestration.stages.graph import STAGES, stages_in
+from orchestration.verification.record_faults import all_faults, pin_faults, require_sound
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
 
@@ -106,7 +106,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Find a damaged record before the run: a run of the UI pins too, others only compare."""
         if not (workspace.experiment or self.scratch or self.overrides):
             root, profile = workspace.root, workspace.settings.profile
-            require_sound(all_faults(root, profile, STAGES) if self.settles else of_pins(root, profile))
+            require_sound(all_faults(root, profile, STAGES) if self.settles else pin_faults(root, profile))
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
         """After a whole success publish the experiment, or pin new results; else leave no experiment."""

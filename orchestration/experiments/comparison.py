@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
+from orchestration.drift.causes import Cause, causes, with_code
+from orchestration.drift.moved_numbers import Changes, compare_results
 from orchestration.experiments.experiment import open_experiment, read_experiment
-from orchestration.ledger.differences import Cause, causes, with_code
 from orchestration.ledger.digests import digests
-from orchestration.ledger.drift import Changes, compare_results
-from orchestration.ledger.measurement import Results, with_results
-from orchestration.ledger.pinned import read_pins
-from orchestration.ledger.records import read_records
+from orchestration.ledger.stage_records import read_records
+from orchestration.ledger.stage_results import Results, with_results
+from orchestration.pins.pin_files import read_pins
 from orchestration.project import PINNED, WORKSPACE, open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Count, count_of
@@ -92,11 +92,8 @@ def results_of(workspace: Workspace) -> Results:
 
 def _profile(root: Path, names: Mapping[str, str]) -> str:
     """The profile of the named experiments; if no name is an experiment, the profile of `params.yaml`."""
-    own = {
-        name: read_experiment(root, name, argument).parent.profile
-        for argument, name in names.items()
-        if name not in (PINNED, WORKSPACE)
-    }
+    named = {name: argument for argument, name in names.items() if name not in (PINNED, WORKSPACE)}
+    own = {name: read_experiment(root, name, argument).parent.profile for name, argument in named.items()}
     if len(set(own.values())) > 1:
         told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())
         raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of the same profile")

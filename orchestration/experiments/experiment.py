@@ -18,8 +18,8 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger.digests import digests
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import pin_name
-from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.ledger.stage_records import fingerprint, keep_records, read_records
+from orchestration.pins.paths import pin_name
 from orchestration.project import changed_parameters, making, open_workspace, require_name
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages

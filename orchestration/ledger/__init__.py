@@ -1,21 +1,12 @@
-"""The ledger of a profile, the pins in git, DVC's files, and the comparison of results with all three.
+"""The ledger of a profile: what each stage's last run on this machine read and made.
 
-Three records hold digests of results. The ledger is this machine's: what each stage's last run read and made.
-The pins are git's: the accepted results. DVC's entries tell where the bytes are. Drift is a difference of
-results from their pins. Stages are values here. What each module is for:
+Runs use it to skip stages; traces, verification and the comparison with the pins read it. Begin with `Made`
+in :mod:`.manifest`. Each file knows only files above it:
 
-- :mod:`.manifest` is the file of the ledger, with the record of a stage's run (`Made`); :mod:`.records` reads
-  and writes these records, with the :mod:`.digests` of their files and the :mod:`.environment` of their run;
-- :mod:`.measurement` has a stage's results in detail (`StageResult`), and the part that git keeps (`Pin`);
-- :mod:`.pinned` reads, writes and seals the pins; :mod:`.acceptance` decides what is pinned, after a run and
-  for a reason that somebody gives; :mod:`.accepted` is the record of these reasons; :mod:`.soundness` finds
-  damaged files of pins;
-- :mod:`.dvc` writes `dvc.yaml` and DVC's entries, with the script :mod:`.dvc_commit`;
-- :mod:`.drift` finds the numbers and answers that moved between two measurements, :mod:`.differences` the
-  files and the causes; :mod:`.verification` compares the files with their records, and finds damage;
-- :mod:`.verdicts` decides the paper's claims from pins; :mod:`.outcomes` keeps the result of the last run.
-
-Begin with `Made` in :mod:`.manifest` and with :mod:`.measurement`. The files depend on each other in this
-order: manifest and digests, records, measurement, pinned, differences, drift, verdicts, dvc and accepted,
-soundness, acceptance, verification.
+- :mod:`.manifest` is the file of the ledger, with its types: `Files` are outs with their digests, and `Made`,
+  the record of a stage's run, adds what they were made from;
+- :mod:`.digests` computes the digests of files and of their lines, and says where two files differ;
+- :mod:`.environment` names the versions that a stage ran with;
+- :mod:`.stage_records` reads and keeps the records, and makes the record that a run would leave now;
+- :mod:`.stage_results` has `StageResult`, a record with scores, cells and rows, as comparisons need them.
 """

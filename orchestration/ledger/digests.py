@@ -14,6 +14,8 @@ import msgspec
 from orchestration.ledger.manifest import Files, changed
 from substrate.base.files import sha256
 
+# The text in place of the digest of a file that is not there.
+NOTHING = "nothing"
 # The suffixes of files that are compared line by line.
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
 _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5

@@ -2,7 +2,7 @@
 last runs. Its first line is the SHA-256 of the rest.
 
 The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; traces, the
-comparison with the pins and `verify` read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
+comparison with the pins and `verify` read it. The pins (:mod:`orchestration.pins.pin_files`) are in git.
 
 This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """

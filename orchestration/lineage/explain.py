@@ -146,9 +146,8 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
             profile = profile if belongs(source.profiles, profile) else next(iter(source.profiles), profile)
             made = f"substrate reproduce --profile {profile} --only {source.name}"
             hint = f"Make it with {made}, or name files of your own"
-            raise ParameterError(
-                f"profile {profile} has no data of {source.name}", where=(folder,), hint=hint
-            )
+            what = f"profile {profile} has no data of {source.name}"
+            raise ParameterError(what, where=(folder,), hint=hint)
         files = source.files(folder)
     return next(source.cases(files, _names(scene), True).each, None) if files else None
 

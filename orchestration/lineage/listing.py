@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from orchestration.models.answering import read_model
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.comparability import difference, own, why_not
 from orchestration.scoring.counting import Comparison
-from orchestration.scoring.names import EDGES, Role, benchmarks_of, figure_of, name_of
+from orchestration.scoring.names import EDGES, MEAN, Role, benchmarks_of, figure_of, name_of
 from orchestration.scoring.published import Kind, published
 from orchestration.scoring.scores import Score, score_file
 from orchestration.scoring.statistics import newcombe_paired, wilson
@@ -22,6 +23,21 @@ from orchestration.workspace.folders import Workspace
 
 # A figure with its unit, if it has one.
 _FIGURE = re.compile(r"([+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)\s*(?:%|pp)?")
+
+
+# The metric of a name for the questions of all subsets of a benchmark, which have a count but no accuracy.
+_ALL = "all"
+
+
+class TaskFigure(Enum):
+    """A figure that the paper prints about tasks, the subsets of a benchmark; the value is its role."""
+
+    PERFECT = "perfect"  # how many tasks have no wrong answer
+    TASKS = "perfect/of"  # how many tasks there are
+    BOUND = "perfect/accuracy"  # the accuracy from which on a task counts as perfect
+
+
+_OF_TASKS = {figure.value: figure for figure in TaskFigure}
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -143,10 +159,11 @@ class Listing:
         number, role = self.split_figure(name)
         if role.is_difference:
             return self._of_difference(number, role)
-        if name_of(number).inside == "all" and name_of(number).benchmark in BENCHMARKS:
-            return self._of_all(name_of(number).benchmark)
-        if role.about.startswith("perfect"):
-            return self._of_perfect(number, role)
+        parts = name_of(number)
+        if (parts.subset, parts.metric) == ("", _ALL) and parts.benchmark in BENCHMARKS:
+            return self._of_all(parts.benchmark)
+        if role.about in _OF_TASKS:
+            return self._of_tasks(parts.benchmark, _OF_TASKS[role.about])
         if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         made = self._of_score(score)
@@ -212,17 +229,20 @@ class Listing:
         n, counts = sum(score.n for score in scores), [*map(self._count, scores)]
         return Derived(n, counts, "questions of all subsets", n, None, scores[0].data)
 
-    def _of_perfect(self, number: str, role: Role) -> Derived:
-        """The subsets of a benchmark without a wrong answer, and the number of subsets."""
-        every = self._measured(name_of(number).benchmark)
-        scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
+    def _of_tasks(self, benchmark: str, figure: TaskFigure) -> Derived:
+        """Count the tasks of a benchmark, all or those without a wrong answer."""
+        every = self._measured(benchmark)
+        scores = [score for score in every if score.metric == "accuracy" and score.subset != MEAN]
         if not scores:
             return _NOT_MEASURED
-        if role.about == "perfect/accuracy":
+        if figure is TaskFigure.BOUND:
             return Derived(None, [], "the accuracy that makes a task count")
         counted, how = scores, "tasks"
-        if role.about == "perfect":
-            counted, how = [s for s in scores if s.correct == s.n], "tasks without a wrong answer"
+        if figure is TaskFigure.PERFECT:
+            counted, how = (
+                [score for score in scores if score.correct == score.n],
+                "tasks without a wrong answer",
+            )
         counts = [*map(self._count, counted)]
         return Derived(len(counts), counts, how, len(scores), None, scores[0].data)
 

@@ -21,9 +21,9 @@ from orchestration.fetch.downloads import read_downloads
 from orchestration.fetch.sources import official_sources
 from orchestration.ledger.environment import LOCK, lock_hash
 from orchestration.ledger.manifest import version_of
-from orchestration.ledger.pinned import read_pins
-from orchestration.ledger.records import read_records
+from orchestration.ledger.stage_records import read_records
 from orchestration.models.answering import read_model
+from orchestration.pins.pin_files import read_pins
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Unit, counts_for, graded_rows, line_count, total
 from orchestration.scoring.names import name_of

@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from textwrap import shorten, wrap
 
-from orchestration.ledger.pinned import pinned_scores
-from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, verdicts_here
+from orchestration.drift.claim_verdicts import changed_verdicts, pinned_verdicts, verdicts_here
 from orchestration.lineage.number import NUMBERS
 from orchestration.models.answering import read_model
+from orchestration.pins.pin_files import pinned_scores
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.wording import counts_in_words, label
 from orchestration.scoring.formatting import bounds, counted

@@ -7,16 +7,16 @@ from itertools import groupby
 from typing import Any
 
 from orchestration.base.templates import text_template
+from orchestration.drift.as_pinned import Difference
+from orchestration.drift.moved_numbers import Changes, ComparedNumber, ComparedRow
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.experiment import Experiment
-from orchestration.ledger.differences import Difference
-from orchestration.ledger.drift import Changes, ComparedNumber, ComparedRow
-from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
 from orchestration.rendering.tables import drawn
 from orchestration.scoring.formatting import bounds, bracketed, counted, share
 from orchestration.scoring.names import name_of
 from orchestration.scoring.scores import Count
+from orchestration.verification.verify import Report
 from substrate.base import words
 
 # The most listed cells of a stage, items of any other kind, and changed answers.

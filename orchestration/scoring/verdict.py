@@ -4,7 +4,7 @@ The verdict on a number is computed, never typed. Like is compared with like: a 
 questions, or an interval and a figure of a system that reads the same input. Official data decide, of
 whichever split; generated data give a direction. Only for a statement, such as a theorem, does
 ``claims.yaml`` hold a judge's word, bound to the digest of its evidence.
-``orchestration/ledger/verdicts.py`` finds the measurements, and pins the verdicts.
+``orchestration/drift/claim_verdicts.py`` finds the measurements, and pins the verdicts.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.ledger.records import keep_records
+from orchestration.ledger.stage_records import keep_records
 from orchestration.spark.errors import guarded, plain_errors
 from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within

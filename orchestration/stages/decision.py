@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from orchestration.drift.as_pinned import unlike_pins
 from orchestration.experiments.experiment import take
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import pinned_outs, unlike_pins
-from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.ledger.stage_records import fingerprint, keep_records, read_records
+from orchestration.pins.pin_files import pinned_outs
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 

@@ -7,8 +7,8 @@ here.
 from __future__ import annotations
 
 from orchestration.ledger.manifest import changed
-from orchestration.ledger.pinned import read_pins
-from orchestration.ledger.records import fingerprint, read_records
+from orchestration.ledger.stage_records import fingerprint, read_records
+from orchestration.pins.pin_files import read_pins
 from orchestration.settings import PARAMETERS_FILE, flattened
 from orchestration.stage import Stage, Stages, needed
 from orchestration.stages.decision import differs_from_pins

@@ -11,7 +11,7 @@ import msgspec
 from orchestration.base.progress import advance, logging_to, task_figures
 from orchestration.experiments.experiment import take_needs
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.ledger.stage_records import fingerprint, keep_records, read_records
 from orchestration.stage import Stage, Stages
 from orchestration.stages.decision import decide
 from orchestration.workspace.folders import Workspace

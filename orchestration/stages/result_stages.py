@@ -10,8 +10,7 @@ from typing import Any
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
-from orchestration.ledger.outcomes import OF_CLAIMS
-from orchestration.ledger.pinned import pin_name
+from orchestration.pins.paths import OF_CLAIMS, pin_name
 from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.layouts.results import LAYOUTS
 from orchestration.rendering.report.part_cache import PartCache

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.ledger.pinned import pinned_cells, pinned_scores
+from orchestration.pins.pin_files import pinned_cells, pinned_scores
 from orchestration.registry import TABLES
 from orchestration.scoring.published import published
 from substrate.base.intervals import wilson

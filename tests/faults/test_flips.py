@@ -11,7 +11,7 @@ from byte_flips import flips, summary, verified
 from commands import invoke
 
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.outcomes import last_outcome, record_outcome
+from orchestration.stages.nothing_to_do import last_outcome, record_outcome
 
 SEED, FLIPS = 20, int(os.environ.get("SUBSTRATE_FLIPS", "15"))
 

@@ -20,12 +20,13 @@ from typing import NamedTuple
 import pytest
 from crash_states import FAULTS, Failing, Recorder
 
-from orchestration.ledger import dvc
-from orchestration.ledger import manifest as ledger
-from orchestration.ledger.acceptance import accept_results, proposed
-from orchestration.ledger.pinned import ACCEPTED, broken, read_pin_file
+from orchestration.acceptance import accept_results, proposed
+from orchestration.dvc import dvc_files
+from orchestration.ledger.manifest import changing, look_at
 from orchestration.models.exchange import Reply, make_record
 from orchestration.models.transcript import TranscriptError, journal, partial_of, read_transcript, settle
+from orchestration.pins.paths import ACCEPTED
+from orchestration.pins.pin_files import broken_seals, read_pin_file
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.stage import Stage
@@ -118,7 +119,7 @@ def stage_made(root: Path, allow: Allow) -> None:
             for out in ("one", "two"):
                 stack.enter_context(replacing(root / out)).write_bytes(text(after))
         allow((before, after, after), (after, after, after))
-        with ledger.changing(root / "ledger") as manifest:
+        with changing(root / "ledger") as manifest:
             manifest.beside["number"] = str(after)
         allow((after, after, after))
 
@@ -126,9 +127,9 @@ def stage_made(root: Path, allow: Allow) -> None:
 def stage_outcome(root: Path) -> Hashable:
     for out in ("one", "two"):
         clear_leftovers(root / out)
-    manifest, sound = ledger.look_at(root / "ledger")
+    manifest, sound = look_at(root / "ledger")
     assert sound
-    with ledger.changing(root / "ledger"):
+    with changing(root / "ledger"):
         pass
     number = int(manifest.beside.get("number", "0"))
     return number, number_of(root / "one"), number_of(root / "two")
@@ -172,10 +173,10 @@ def acceptance_outcome(root: Path) -> Hashable:
     lines = (root / ACCEPTED).read_bytes().splitlines() if (root / ACCEPTED).exists() else []
     reasons = [json.loads(line)["reason"] for line in lines]
     assert reasons in ([], ["the first"], ["the first", "the second"])
-    if broken(root, "sample"):
+    if broken_seals(root, "sample"):
         workspace = workspace_of(root)
         accept_results(workspace, TINY, proposed(workspace, TINY, "again", unsafe=True))
-        assert not broken(root, "sample")
+        assert not broken_seals(root, "sample")
         return "begun"
     pinned = file.stages["tiny/answers"].outs.values() if file.stages else ()
     number = next((n for n in (1, 2) if hashlib.sha256(rows(n)).hexdigest() in str(pinned)), 0)
@@ -222,7 +223,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def _without_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
     """DVC, another program, writes its own files; and nothing waits for the disk, to save time."""
-    monkeypatch.setattr(dvc, "commit", lambda root, *targets: None)
+    monkeypatch.setattr(dvc_files, "commit", lambda root, *targets: None)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 from commands import invoke
 
-from orchestration.ledger.verification import Report
 from orchestration.rendering.drift import render_text
+from orchestration.verification.verify import Report
 
 # The places of flips: the three kinds take turns, and within a kind each file is as likely as another.
 PLACES = {

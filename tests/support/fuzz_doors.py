@@ -26,10 +26,10 @@ from logs import unfolded
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, Manifest, look_at
-from orchestration.ledger.measurement import Pin
-from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
 from orchestration.models.exchange import Reply, make_record
 from orchestration.models.transcript import read_transcript
+from orchestration.pins.paths import pin_name
+from orchestration.pins.pin_files import Pin, PinFile, broken_seals, read_pins
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
@@ -132,7 +132,7 @@ def _pins(path: Path) -> None:
     root = path.parent
     (root / "pins").mkdir(exist_ok=True)
     (root / pin_name("sample")).write_bytes(path.read_bytes())
-    broken(root, "sample")
+    broken_seals(root, "sample")
     read_pins(root, "sample")
 
 

@@ -73,12 +73,12 @@ def link_code(root: Path) -> None:
 
 def init_dvc(root: Path) -> None:
     """Make a project one of DVC's, with the asset graph as its pipeline and CLEVRER's data pinned."""
-    from orchestration.ledger import dvc
+    from orchestration.dvc import dvc_files
     from orchestration.stages.graph import STAGES
 
     link_code(root)
     subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)
-    (root / "dvc.yaml").write_text(dvc.render_dvc_yaml(STAGES), "utf-8")
+    (root / "dvc.yaml").write_text(dvc_files.render_dvc_yaml(STAGES), "utf-8")
     (root / "data.dvc").write_text("outs:\n- path: data/sample/clevrer\n  hash: md5\n", "utf-8")
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
 from orchestration.benchmarks.real import MEASURED_ON, REAL
-from orchestration.ledger.pinned import pinned_cells
-from orchestration.ledger.soundness import faults, require_sound
 from orchestration.lineage.number import NUMBERS
+from orchestration.pins.pin_files import pinned_cells
 from orchestration.rendering.layouts.best_trivial import graded, trivial_columns
 from orchestration.rendering.layouts.captions import caption
 from orchestration.rendering.tables import Column, Table
@@ -23,6 +22,7 @@ from orchestration.scoring.names import kind_and_variant
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import clustered
+from orchestration.verification.record_faults import profile_faults, require_sound
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.official_files import names_of
 
@@ -107,6 +107,6 @@ def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
     Raises:
         PinError: a file of these pins is missing or damaged.
     """
-    require_sound(faults(root, _PROFILE))
+    require_sound(profile_faults(root, _PROFILE))
     cells = pinned_cells(root, _PROFILE, REAL.name)
     yield from ((number, cells[number]) for number in NUMBERS if number in cells)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from orchestration.ledger.outcomes import DECIDING
-from orchestration.ledger.pinned import pinned_cells
-from orchestration.ledger.verdicts import of_files, of_pins
+from orchestration.drift.claim_verdicts import from_files, from_pins
+from orchestration.pins.paths import DECIDING
+from orchestration.pins.pin_files import pinned_cells
 from orchestration.registry import TABLES
 from orchestration.rendering.layouts.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.report.page import claim_page, write_page
@@ -36,7 +36,7 @@ def lead(now: Sequence[ClaimVerdict]) -> str:
 
 def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     """Yield the rows of the plot: a label, and a score on official data with the published figures."""
-    results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in DECIDING)]
+    results = [from_files(workspace), *(from_pins(workspace.root, profile) for profile in DECIDING)]
     for number, (words, beside) in claims().plot.items():
         if measured := next(filter(None, (of.find(True, number) for of in results)), None):
             own = score(number, measured.correct, measured.n, "official")

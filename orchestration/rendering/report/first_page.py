@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from orchestration.benchmarks.benchmark import Exhibit, Explained, belongs
 from orchestration.benchmarks.real import METHODS, REAL
-from orchestration.ledger.verdicts import verdicts_here
+from orchestration.drift.claim_verdicts import verdicts_here
 from orchestration.lineage.number import Environment, environment
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
 from orchestration.rendering import figures

@@ -20,7 +20,7 @@ import msgspec
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.code import code_of
 from orchestration.experiments.experiment import copy_to
-from orchestration.ledger.records import read_records
+from orchestration.ledger.stage_records import read_records
 from orchestration.stage import Stages, needed
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import short_key

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli.tables import WIDTH, on_terminal
-from orchestration.ledger.pinned import read_pins
+from orchestration.pins.pin_files import read_pins
 from orchestration.rendering.tables import Table
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -16,8 +16,8 @@ from orchestration.dagster.keys import EVERY, asset_key
 from orchestration.dagster.pin_checks import ERROR, WARN, stops_run
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
-from orchestration.ledger.measurement import measure
-from orchestration.ledger.pinned import write_pins
+from orchestration.ledger.stage_results import measure
+from orchestration.pins.pin_files import write_pins
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, LOGGERS
 from orchestration.scoring.published import Kind, published

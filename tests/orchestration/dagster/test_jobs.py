@@ -22,11 +22,11 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.dagster.run_tags import SETTINGS_TAG
 from orchestration.definitions import build_definitions, defs
-from orchestration.ledger import dvc
-from orchestration.ledger.differences import Difference
-from orchestration.ledger.verification import Report
+from orchestration.drift.as_pinned import Difference
+from orchestration.dvc import dvc_files
 from orchestration.settings import REAL
 from orchestration.stages.graph import STAGES
+from orchestration.verification.verify import Report
 
 
 def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on() -> None:
@@ -90,7 +90,7 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
     parameters["profiles"]["sample"]["comphy"] = {"source": "none"}  # so that nothing is computed on Spark
     (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-    (root / "dvc.yaml").write_text(dvc.render_dvc_yaml(STAGES), "utf-8")
+    (root / "dvc.yaml").write_text(dvc_files.render_dvc_yaml(STAGES), "utf-8")
     link_code(root)
     job = build_definitions().resolve_job_def("reproduce_comphy")
     with dg.instance_for_test() as instance:

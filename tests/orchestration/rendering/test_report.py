@@ -15,9 +15,9 @@ import pytest
 from commands import python
 from projects import pages
 
-from orchestration.ledger import dvc
+from orchestration.dvc import dvc_files
 from orchestration.ledger.manifest import version_of
-from orchestration.ledger.records import read_records
+from orchestration.ledger.stage_records import read_records
 from orchestration.lineage.explain import answered
 from orchestration.project import open_workspace
 from orchestration.rendering.report.page import number_page, templates
@@ -269,4 +269,4 @@ def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
     tables = {stage.name for stage in STAGES.values() if any(out.endswith(".md") for out in stage.outs)}
     assert tables | {name for name in needs if name.endswith("/scores")} <= needed
     # The page names code versions: pinned, each change of code would be drift.
-    assert "report-html" not in dvc.render_dvc_yaml(STAGES)
+    assert "report-html" not in dvc_files.render_dvc_yaml(STAGES)

@@ -15,7 +15,7 @@ from orchestration.dagster.keys import EVERY, OWN_ASSETS, asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
-from orchestration.ledger import dvc
+from orchestration.dvc.dvc_files import render_dvc_yaml
 from orchestration.stages.graph import BEYOND_STAGES, GRAPHS, STAGES, stages_of
 from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
@@ -85,8 +85,8 @@ def test_a_stage_whose_input_was_never_made_names_it(make_project: Callable[...,
 
 
 def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
-    assert (ROOT / "dvc.yaml").read_text("utf-8") == dvc.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
-    described = yaml.safe_load(dvc.render_dvc_yaml(STAGES))["stages"]
+    assert (ROOT / "dvc.yaml").read_text("utf-8") == render_dvc_yaml(STAGES), "run `substrate dvc sync`"
+    described = yaml.safe_load(render_dvc_yaml(STAGES))["stages"]
     # DVC has one stage more, `code`, which says of each other stage whether its code changed.
     assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"]) + 1
 

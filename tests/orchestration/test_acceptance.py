@@ -13,10 +13,12 @@ from commands import invoke, printed
 from projects import ROOT
 from shared_project import run
 
-from orchestration.ledger import acceptance
-from orchestration.ledger.measurement import StageResult, measure
-from orchestration.ledger.pinned import ACCEPTED, read_pins, write_pins
-from orchestration.ledger.records import fingerprint, keep_records
+from orchestration.acceptance import accept_results, proposed
+from orchestration.ledger.stage_records import fingerprint, keep_records
+from orchestration.ledger.stage_results import StageResult, measure
+from orchestration.pins.acceptances import changes_since
+from orchestration.pins.paths import ACCEPTED
+from orchestration.pins.pin_files import read_pins, write_pins
 from orchestration.project import open_workspace
 from orchestration.stage import Stage, inputs_of
 from orchestration.stages.graph import STAGES
@@ -150,11 +152,11 @@ def test_an_out_that_a_stage_gains_between_two_acceptances_breaks_no_chain(
 
     def accept(text: str, *names: str) -> None:
         (folder / "one").write_text(text, "utf-8")
-        proposal = acceptance.proposed(workspace, stages(*names), text, unsafe=True)
-        acceptance.accept_results(workspace, stages(*names), proposal, usual=False)
+        proposal = proposed(workspace, stages(*names), text, unsafe=True)
+        accept_results(workspace, stages(*names), proposal, usual=False)
 
     def unaccepted() -> list[str]:
-        return acceptance.since(tmp_path, "sample", read_pins(tmp_path, "sample"), "HEAD")[-1]
+        return changes_since(tmp_path, "sample", read_pins(tmp_path, "sample"), "HEAD")[-1]
 
     accept("pinned", "one")
     run(tmp_path, "git", "init", "--quiet")

@@ -14,15 +14,16 @@ import pytest
 from commands import invoke, printed
 from shared_project import run
 
-from orchestration.ledger.differences import causes, differences
+from orchestration.drift.as_pinned import differences
+from orchestration.drift.causes import causes
 from orchestration.ledger.digests import with_details
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.measurement import measure
-from orchestration.ledger.pinned import read_pins, write_pins
-from orchestration.ledger.records import ledger_of, read_records
-from orchestration.ledger.verification import verify_profile
+from orchestration.ledger.stage_records import ledger_of, read_records
+from orchestration.ledger.stage_results import measure
+from orchestration.pins.pin_files import read_pins, write_pins
 from orchestration.project import open_workspace
 from orchestration.stages.graph import STAGES
+from orchestration.verification.verify import verify_profile
 from substrate.base.files import sha256
 
 QUESTIONS = "data/sample/clevrer/questions.json"
@@ -110,13 +111,11 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
     assert "is modified against its pin" in invoke("reproduce", "--only", "comphy", code=None).stderr
     after = read_pins(reproduced, "sample")
     drifted = ("comphy/logs", "comphy/answers", "comphy/scores", "tables/transfer")
-    assert [after[name].pin for name in drifted] == [before[name].pin for name in drifted]
+    assert [after[name] for name in drifted] == [before[name] for name in drifted]
     report = json.loads(printed("verify", "--no-recompute", "--json", code=1))
     parameter = next(cause for cause in report["causes"] if cause["kind"] == "parameter")
-    change = (parameter["what"], parameter["old"], parameter["new"])
-    assert change == ("comphy.infer_properties", "false", "true")
-    rows = [difference for difference in report["differences"] if difference["kind"] == "row"]
-    assert {row["stage"] for row in rows} == {"comphy/answers"}
+    assert [parameter[key] for key in ("what", "old", "new")] == ["comphy.infer_properties", "false", "true"]
+    assert {item["stage"] for item in report["differences"] if item["kind"] == "row"} == {"comphy/answers"}
     (reproduced / "pins/claims.json").write_text('{"same_bytes": "differs"}', "utf-8")
     assert "claims: same_bytes: differs -> agrees" in printed("verify", "--no-recompute", code=1)
     assert "claims: same_bytes: differs -> agrees" in printed("accept", "known now", "--dry-run")
@@ -137,8 +136,9 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
     first, _, rest = rows.read_bytes().partition(b"\n")
     row = json.loads(first)
     answer = f'"predicted": "{row["predicted"]}"'.encode()
-    wrong = first.replace(answer, b'"predicted": "elsewhere"')
-    wrong = wrong.replace(b'"correct": true', b'"correct": false')
+    wrong = first.replace(answer, b'"predicted": "elsewhere"').replace(
+        b'"correct": true', b'"correct": false'
+    )
     rows.write_bytes(wrong + b"\n" + rest)
     old = read_pins(reproduced, "sample")
     new = measure(open_workspace(), STAGES, [STAGES["babi/answers"], STAGES["babi/logs"]])

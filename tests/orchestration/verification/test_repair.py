@@ -39,15 +39,15 @@ def test_a_damaged_result_comes_back_from_the_cache_or_is_computed_again(reprodu
 
 @pytest.mark.long
 def test_a_damaged_cache_is_not_used(reproduced: Path) -> None:
-    from orchestration.ledger.verification import repair
     from orchestration.project import open_workspace
     from orchestration.stages.graph import STAGES
+    from orchestration.verification.damage import repair_profile
 
     rows = (reproduced / ROWS).read_bytes()
     path_in_cache(reproduced, rows).write_bytes(rows.replace(b"true", b"tru3", 1))
     (reproduced / ROWS).write_bytes(b"lost\n")
     computed: list[str] = []
-    done = repair(open_workspace(), STAGES, computed.extend)
+    done = repair_profile(open_workspace(), STAGES, computed.extend)
     assert done[:1] == ["babi/answers: computed again"]
     assert "babi/answers" in computed
 

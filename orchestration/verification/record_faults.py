@@ -1,8 +1,7 @@
 """The check, before a run or an acceptance, that the record of results is whole: pins, seals, acceptances.
 
 A comparison with pins that cannot be read is no comparison, and a new seal over a damaged file would hide the
-damage. Damage in an
-artifact's own bytes is found by :mod:`.verification`.
+damage. Damage of results and of the ledger is found by :mod:`.damage`.
 """
 
 from __future__ import annotations
@@ -11,58 +10,60 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from orchestration.base.git import git
-from orchestration.ledger import dvc, pinned
-from orchestration.ledger.accepted import require_added_only
+from orchestration.drift.claim_verdicts import pinned_verdicts
+from orchestration.dvc import dvc_files
 from orchestration.ledger.digests import apart_at, line_digests
-from orchestration.ledger.verdicts import VERDICTS, pinned_verdicts
+from orchestration.pins.acceptances import require_added_only
+from orchestration.pins.paths import IN_DVC, VERDICTS, WITHOUT_DVC, accepted_name, pin_name
+from orchestration.pins.pin_files import PinError, broken_seals, damage_error, read_pin_file
 from orchestration.registry import ABSENT
 from orchestration.stage import Stages
 
 
-def faults(root: Path, profile: str) -> Iterator[pinned.PinError]:
+def profile_faults(root: Path, profile: str) -> Iterator[PinError]:
     """Yield each fault of a profile's record: of its pins, its acceptances, and the files that the pins seal.
 
     Acceptances that a merge added are no fault. Without its pins no other file is known to be damaged.
     """
-    accepted, name = pinned.accepted_name(profile), pinned.pin_name(profile)
-    lost = [*of_pins(root, profile)]
+    accepted, name = accepted_name(profile), pin_name(profile)
+    lost = [*pin_faults(root, profile)]
     yield from lost
     try:
         require_added_only(root, profile)
-    except pinned.PinError as error:
+    except PinError as error:
         yield error
-    sealed = {} if lost else pinned.broken(root, profile)
-    yield from (pinned.damaged(root, path) for path in sealed if path not in (accepted, name))
+    sealed = {} if lost else broken_seals(root, profile)
+    yield from (damage_error(root, path) for path in sealed if path not in (accepted, name))
 
 
-def of_pins(root: Path, profile: str) -> Iterator[pinned.PinError]:
+def pin_faults(root: Path, profile: str) -> Iterator[PinError]:
     """Yield the fault of a profile's file of pins."""
-    yield from _fault(root, pinned.pin_name(profile), pinned.read_pin_file(root, profile) is not None)
+    yield from _fault(root, pin_name(profile), read_pin_file(root, profile) is not None)
 
 
-def of_verdicts(root: Path) -> Iterator[pinned.PinError]:
+def verdict_faults(root: Path) -> Iterator[PinError]:
     """Yield the fault of pinned verdicts."""
     yield from _fault(root, VERDICTS, bool(pinned_verdicts(root)))
 
 
-def _fault(root: Path, name: str, readable: bool) -> Iterator[pinned.PinError]:
+def _fault(root: Path, name: str, readable: bool) -> Iterator[PinError]:
     """Yield the fault of a file that is damaged, or missing although git's last commit has it."""
     lost = not (root / name).is_file() and git(root, "ls-tree", "HEAD", "--", name)
     if lost or ((root / name).is_file() and not readable):
-        yield pinned.damaged(root, name)
+        yield damage_error(root, name)
 
 
-def all_faults(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
+def all_faults(root: Path, profile: str, stages: Stages) -> Iterator[PinError]:
     """Yield each fault of the record: of this profile, of the others, whose pins a report shows too, of the
-    verdicts and of `dvc.yaml`; arguments as for :func:`of_graph`.
+    verdicts and of `dvc.yaml`; arguments as for :func:`dvc_yaml_faults`.
     """
     for name in (profile, *others_pinned(root, profile)):
-        yield from faults(root, name)
-    yield from of_verdicts(root)
-    yield from of_graph(root, profile, stages)
+        yield from profile_faults(root, name)
+    yield from verdict_faults(root)
+    yield from dvc_yaml_faults(root, profile, stages)
 
 
-def of_graph(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinError]:
+def dvc_yaml_faults(root: Path, profile: str, stages: Stages) -> Iterator[PinError]:
     """Yield the fault of a `dvc.yaml` that is not what the graph gives, if DVC holds the profile.
 
     A checkout without the package beyond the paper has fewer stages than its `dvc.yaml`, and is not compared.
@@ -72,17 +73,17 @@ def of_graph(root: Path, profile: str, stages: Stages) -> Iterator[pinned.PinErr
         profile: the profile of a run.
         stages: every stage, from which `dvc.yaml` follows.
     """
-    if profile in pinned.WITHOUT_DVC or ABSENT:
+    if profile in WITHOUT_DVC or ABSENT:
         return
-    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
+    path, text = root / dvc_files.DVC_YAML, dvc_files.render_dvc_yaml(stages).encode()
     there = path.read_bytes() if path.is_file() else b""
-    if there != text and (there or (root / pinned.IN_DVC[1]).is_file()):
+    if there != text and (there or (root / IN_DVC[1]).is_file()):
         at = apart_at(line_digests(text), line_digests(there))
         what = f"is not what the asset graph says{at}" if there else "is missing"
-        yield pinned.PinError(what, where=(path,), hint="Write it from the graph: `substrate dvc sync`")
+        yield PinError(what, where=(path,), hint="Write it from the graph: `substrate dvc sync`")
 
 
-def require_sound(found: Iterable[pinned.PinError]) -> None:
+def require_sound(found: Iterable[PinError]) -> None:
     """Refuse a record with faults.
 
     Raises:
@@ -90,7 +91,7 @@ def require_sound(found: Iterable[pinned.PinError]) -> None:
     """
     if errors := [*found]:
         first, more = errors[0], f", and {len(errors) - 1} more files of the record are damaged"
-        raise pinned.PinError(first.what + (more if errors[1:] else ""), where=first.where, hint=first.hint)
+        raise PinError(first.what + (more if errors[1:] else ""), where=first.where, hint=first.hint)
 
 
 def others_pinned(root: Path, profile: str) -> list[str]:

@@ -15,12 +15,12 @@ import msgspec
 
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.code import ROOT, short_of_python
-from orchestration.ledger.differences import Difference
+from orchestration.drift.as_pinned import Difference
 from orchestration.ledger.manifest import changed, put, version_of
-from orchestration.ledger.measurement import Pin, Results, ShortRow, StageResult, short_digest
-from orchestration.ledger.outcomes import DECIDING
-from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
+from orchestration.ledger.stage_results import Results, ShortRow, StageResult, short_digest
 from orchestration.models.answering import read_model
+from orchestration.pins.paths import DECIDING, VERDICTS, rows_name
+from orchestration.pins.pin_files import Pin, decode_rows, read_pin_file
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.claims import claims
 from orchestration.scoring.counting import counts_for, graded_rows, outcomes, scene_counts
@@ -32,7 +32,6 @@ from orchestration.scoring.verdict import ClaimVerdict, Find, verdict
 from orchestration.workspace.folders import Workspace
 from substrate.base.inputs import NOT_JSON
 
-VERDICTS = "pins/claims.json"
 # By number: the right answers, the total and the kind of the data.
 Counts = Mapping[str, tuple[int, int, Kind]]
 
@@ -81,7 +80,7 @@ class ProfileNumbers(NamedTuple):
         return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers, clusters)
 
 
-def of_files(workspace: Workspace) -> ProfileNumbers:
+def from_files(workspace: Workspace) -> ProfileNumbers:
     """The results of a profile, from the files of its last run."""
     paths = (workspace.artifacts / metrics_file(benchmark) for benchmark in BENCHMARKS)
     scores = [score for path in paths if path.is_file() for score in read_metrics(path)]
@@ -99,7 +98,7 @@ def of_files(workspace: Workspace) -> ProfileNumbers:
     return ProfileNumbers(workspace.settings.profile, counts, rows, by)
 
 
-def of_pins(root: Path, profile: str, measured: Results | None = None) -> ProfileNumbers:
+def from_pins(root: Path, profile: str, measured: Results | None = None) -> ProfileNumbers:
     """The results of a profile, from a measurement of its outs or from its pins."""
     file, kind = read_pin_file(root, profile) if measured is None else None, DECIDING[profile]
     stages: Mapping[str, StageResult | Pin] = measured or (file.stages if file else {})
@@ -125,7 +124,7 @@ def verdicts(root: Path, *first: ProfileNumbers) -> list[ClaimVerdict]:
 
     The numbers of a claim come from one profile: the first that has the most of them.
     """
-    every = [*first, *(of_pins(root, profile) for profile in DECIDING)]
+    every = [*first, *(from_pins(root, profile) for profile in DECIDING)]
 
     def finder(official: bool, numbers: Iterable[str | None]) -> Find:
         names = [*filter(None, numbers)]
@@ -141,7 +140,7 @@ def verdicts(root: Path, *first: ProfileNumbers) -> list[ClaimVerdict]:
 
 def verdicts_here(workspace: Workspace) -> list[ClaimVerdict]:
     """Return the verdicts from the files of a profile and the pins; the files decide if both have as much."""
-    return verdicts(workspace.root, of_files(workspace))
+    return verdicts(workspace.root, from_files(workspace))
 
 
 def digest_of(evidence: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from projects import ROOT
 from shared_project import run
 
 from orchestration.dagster import run as runs
-from orchestration.ledger.pinned import ACCEPTED
+from orchestration.pins.paths import ACCEPTED
 
 PINS, ROWS = "pins/sample.json", "pins/sample/babi.answers.jsonl"
 

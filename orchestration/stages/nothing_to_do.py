@@ -4,34 +4,27 @@ With the outcome of a run the ledger keeps one digest of all files that the run 
 changed, appeared or vanished (a code file, a parameter, an out, a pin), the graph is run, and skips unchanged
 stages by the ledger.
 
-This module imports nothing heavy: neither Dagster, nor Spark, nor the stages. So it also names the profiles
-that decide the paper's claims, whose pins count among these files.
+This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from orchestration.code import PACKAGES, ROOT
 from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
+from orchestration.pins.paths import OF_CLAIMS
 from substrate.base.files import sha256
 from substrate.baselines.parameters import MODEL_URL
 
-if TYPE_CHECKING:
-    from orchestration.scoring.published import Kind
-
 # The code is that of the checkout that runs, wherever the project is.
 _CODE = {f"code:{room}": ROOT / room for room in (*PACKAGES, "tboxes")}
-# The profiles whose pinned results decide the paper's claims, and the kind of their data.
-DECIDING: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
-# The pins of these profiles, which the report of any profile shows.
-OF_CLAIMS = tuple(f"pins/{profile}.json" for profile in DECIDING)
 # Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
 _ELSEWHERE = (MODEL_URL, "DVC_EXP_BASELINE_REV")
 # No run is made again for these.

@@ -1,4 +1,6 @@
-"""A measurement: the results of stages as their outs have them now, in the detail that comparisons need."""
+"""A stage's results in the detail that comparisons need: scores, cells and rows, read from its outs as they
+are now (a measurement).
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from orchestration.ledger.digests import with_details
-from orchestration.ledger.manifest import Files, Made
-from orchestration.ledger.records import fingerprint
+from orchestration.ledger.manifest import Made
+from orchestration.ledger.stage_records import fingerprint
 from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import ANSWERS, Workspace
@@ -42,43 +44,22 @@ class ShortRow(msgspec.Struct, frozen=True, array_like=True):
         return f"scene {self.scene}, question {self.question} ({self.subset})"
 
 
-class Pin(Files, frozen=True, kw_only=True, omit_defaults=True):
-    """A stage in the file of a profile's pins; its rows have a file of their own.
-
-    Attributes:
-        parameters: the values of the stage's keys of `params.yaml`.
-        needs: the stages whose outs this stage reads.
-        scores: correct and total by number.
-        cells: by table and row: the text under each head.
-        unsafe: the reason for accepting the outs although no record of a run computed them.
-    """
-
-    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
-    needs: list[str] = msgspec.field(default_factory=list)
-    scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
-    cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
-    unsafe: str = ""
-
-
 class StageResult(Made, frozen=True, kw_only=True, omit_defaults=True):
     """A stage's results with the record of their run, measured here or read from the pins.
 
     Results from pins have the code and environment of the run only if it was on this machine.
 
     Attributes:
-        scores: as in :class:`Pin`, like ``cells`` and ``unsafe``.
+        scores: right answers and total by number.
+        cells: by table and row: the text under each head.
         rows: the stage's answers in short, by name.
+        unsafe: the reason for accepting the outs although no record of a run computed them.
     """
 
     scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
     rows: dict[str, ShortRow] = msgspec.field(default_factory=dict)
     unsafe: str = ""
-
-    @property
-    def pin(self) -> Pin:
-        """The part that the file of pins keeps."""
-        return msgspec.convert(self, Pin, from_attributes=True)
 
     @property
     def record(self) -> Made:

@@ -16,10 +16,10 @@ import yaml
 from commands import invoke
 from shared_project import run
 
-from orchestration.ledger.drift import compare_results
+from orchestration.drift.moved_numbers import compare_results
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.pinned import decode_rows, encode_rows, read_pins
-from orchestration.ledger.records import fingerprint
+from orchestration.ledger.stage_records import fingerprint
+from orchestration.pins.pin_files import decode_rows, encode_rows, read_pins
 from orchestration.project import open_workspace
 from orchestration.stages.graph import STAGES, stages_of
 

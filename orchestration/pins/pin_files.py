@@ -23,29 +23,37 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict, replace
 
-from orchestration.benchmarks.benchmark import BEYOND
-from orchestration.ledger.digests import OF_LINES, differing, line_digests
-from orchestration.ledger.manifest import changing, ledger_at, put, read_manifest
-from orchestration.ledger.measurement import Pin, Results, ShortRow, StageResult
-from orchestration.ledger.records import ledger_of
+from orchestration.ledger.digests import NOTHING, OF_LINES, differing, line_digests
+from orchestration.ledger.manifest import Files, changing, ledger_at, put, read_manifest
+from orchestration.ledger.stage_records import ledger_of
+from orchestration.ledger.stage_results import Results, ShortRow, StageResult
+from orchestration.pins.paths import IN_DVC, WITHOUT_DVC, accepted_name, pin_name, rows_name
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 
-ACCEPTED = "pins/accepted.jsonl"
-# DVC's own files. The pins of the profile that DVC holds seal them, as they seal the rows.
-IN_DVC = ("data.dvc", "dvc.lock")
-# The profiles whose files DVC does not hold: official files may not be stored, generated data come again.
-WITHOUT_DVC = ("real", "local", BEYOND)
-NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.
 _SCENES, _LINES, _FEW = 5, 100, 40
 
 
-class PinError(SubstrateError):
-    """The pins cannot be read or written."""
+class Pin(Files, frozen=True, kw_only=True, omit_defaults=True):
+    """A stage in the file of a profile's pins; its rows have a file of their own.
+
+    Attributes:
+        parameters: the values of the stage's keys of `params.yaml`.
+        needs: the stages whose outs this stage reads.
+        scores: correct and total by number.
+        cells: by table and row: the text under each head.
+        unsafe: the reason for accepting the outs although no record of a run computed them.
+    """
+
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    needs: list[str] = msgspec.field(default_factory=list)
+    scores: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    cells: dict[str, dict[str, dict[str, str]]] = msgspec.field(default_factory=dict)
+    unsafe: str = ""
 
 
 class PinFile(msgspec.Struct, omit_defaults=True):
@@ -77,125 +85,6 @@ def _laid_out(value: Any, depth: int) -> str:
     texts = ((key, _laid_out(value[key], depth - (key != "cells"))) for key in sorted(value))
     pairs = (f"{msgspec.json.encode(key).decode()}: {text}" for key, text in texts)
     return "{\n" + ",\n".join(pairs) + "}"
-
-
-def pin_name(profile: str) -> str:
-    """Return the path of a profile's pins in the project."""
-    return f"pins/{profile}.json"
-
-
-def rows_name(profile: str, stage: str) -> str:
-    """Return the path of a stage's pinned rows."""
-    return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
-
-
-def accepted_name(profile: str) -> str:
-    """Return the path of the record of acceptances, shared by all profiles in DVC."""
-    return f"pins/{profile}.accepted.jsonl" if profile in WITHOUT_DVC else ACCEPTED
-
-
-def read_pin_file(root: Path, profile: str) -> PinFile | None:
-    """Read the file of pins; a missing file reads as empty, a damaged file as ``None``."""
-    try:
-        data = (root / pin_name(profile)).read_bytes()
-        file = msgspec.json.decode(data, type=PinFile)
-    except FileNotFoundError:
-        return PinFile()
-    except (OSError, *NOT_JSON):
-        return None
-    return file if file.text() == data else None
-
-
-def _pin_file(root: Path, profile: str) -> PinFile:
-    if (file := read_pin_file(root, profile)) is None:
-        raise damaged(root, pin_name(profile))
-    return file
-
-
-def damaged(root: Path, name: str, what: str = "is damaged: it differs from its seal") -> PinError:
-    """Return the error for a damaged or missing file of the record, by its path in the project."""
-    path, more = root / name, "; `substrate verify --no-recompute` names all that is damaged"
-    if not path.is_file():
-        what, more = "is missing", ""
-    elif marker := conflict_marker(path.read_bytes()):
-        what = f"line {marker} is a conflict marker of a merge"
-        more = "; docs/how-to-ci.md says how to merge two accepted branches"
-    return PinError(what, where=(path,), hint=f"Restore it: `git checkout HEAD -- {name}`{more}")
-
-
-def conflict_marker(data: bytes) -> int:
-    """Return the number of the first line that git wrote into a file that it could not merge; 0 if none.
-
-    >>> conflict_marker(b"{\\n" + 7 * b"<" + b" ours"), conflict_marker(b"{}")
-    (2, 0)
-    """
-    marks, lines = (7 * b"<", 7 * b">"), enumerate(data.splitlines(), 1)
-    return next((number for number, line in lines if line.startswith(marks)), 0)
-
-
-def read_pins(root: Path, profile: str) -> Results:
-    """Read the pins of a profile; unreadable rows are left out.
-
-    Raises:
-        PinError: the file of pins is damaged.
-    """
-    stages, basis = _pin_file(root, profile).stages, read_manifest(ledger_at(root, profile)).pinned
-    paths = (root / "pins" / profile).glob("*.jsonl")
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-    pins = with_rows(stages, files, profile)
-    for name, made in basis.items():
-        if name in pins and made.outs == pins[name].outs:
-            pins[name] = replace(pins[name], code=made.code, environment=made.environment)
-    return pins
-
-
-def with_rows(stages: Mapping[str, Pin], files: Mapping[str, bytes], profile: str) -> Results:
-    """Add the rows to pins, from the bytes of the row files by path."""
-    pins: Results = {}
-    for stage, pin in stages.items():
-        needs = (stages[need].outs for need in pin.needs if need in stages)
-        inputs = {out: digest for outs in needs for out, digest in outs.items()}
-        rows = decode_rows(files.get(rows_name(profile, stage), b""))
-        pins[stage] = StageResult(**asdict(pin), inputs=inputs, rows=rows)
-    return pins
-
-
-def pinned_outs(root: Path, profile: str) -> dict[str, str]:
-    """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
-    stages = _pin_file(root, profile).stages.values()
-    return {out: digest for made in stages for out, digest in made.outs.items()}
-
-
-def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
-    """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
-    stages = _pin_file(root, profile).stages.values()
-    return {name: counts for made in stages for name, counts in made.scores.items()}
-
-
-def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
-    """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
-    return _pin_file(root, profile).stages.get(f"tables/{table}", Pin()).cells.get(table, {})
-
-
-def unlike_pins(pins: Mapping[str, str], outs: Mapping[str, str]) -> list[str]:
-    """Return the outs whose digest differs from their pin; an out without a pin is compared with nothing.
-
-    >>> unlike_pins({"a": "00", "b": "11"}, {"a": "00", "b": "22", "c": "33"})
-    ['b']
-    """
-    return [out for out, digest in outs.items() if pins.get(out, digest) != digest]
-
-
-def apart_from_pins(workspace: Workspace) -> dict[str, str]:
-    """Return the pinned paths that differ from their pins, each ``modified`` or ``deleted``."""
-    pins = sorted(pinned_outs(workspace.root, workspace.settings.profile).items())
-    unlike = differing(workspace.root, dict(pins)).items()
-    return {out: "modified" if present else "deleted" for out, (_, present) in unlike}
-
-
-def modified(apart: Mapping[str, str]) -> dict[str, str]:
-    """Return those of the paths of :func:`apart_from_pins` that exist."""
-    return {path: how for path, how in apart.items() if how == "modified"}
 
 
 def encode_rows(rows: Mapping[str, ShortRow], most: int = _LINES) -> bytes:
@@ -241,6 +130,93 @@ def rows_bytes(profile: str, made: StageResult) -> bytes:
     return encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES) if made.rows else b""
 
 
+class PinError(SubstrateError):
+    """The pins cannot be read or written."""
+
+
+def read_pin_file(root: Path, profile: str) -> PinFile | None:
+    """Read the file of pins; a missing file reads as empty, a damaged file as ``None``."""
+    try:
+        data = (root / pin_name(profile)).read_bytes()
+        file = msgspec.json.decode(data, type=PinFile)
+    except FileNotFoundError:
+        return PinFile()
+    except (OSError, *NOT_JSON):
+        return None
+    return file if file.text() == data else None
+
+
+def _readable_pin_file(root: Path, profile: str) -> PinFile:
+    if (file := read_pin_file(root, profile)) is None:
+        raise damage_error(root, pin_name(profile))
+    return file
+
+
+def damage_error(root: Path, name: str, what: str = "is damaged: it differs from its seal") -> PinError:
+    """Return the error for a damaged or missing file of the record, by its path in the project."""
+    path, more = root / name, "; `substrate verify --no-recompute` names all that is damaged"
+    if not path.is_file():
+        what, more = "is missing", ""
+    elif marker := conflict_marker(path.read_bytes()):
+        what = f"line {marker} is a conflict marker of a merge"
+        more = "; docs/how-to-ci.md says how to merge two accepted branches"
+    return PinError(what, where=(path,), hint=f"Restore it: `git checkout HEAD -- {name}`{more}")
+
+
+def conflict_marker(data: bytes) -> int:
+    """Return the number of the first line that git wrote into a file that it could not merge; 0 if none.
+
+    >>> conflict_marker(b"{\\n" + 7 * b"<" + b" ours"), conflict_marker(b"{}")
+    (2, 0)
+    """
+    marks, lines = (7 * b"<", 7 * b">"), enumerate(data.splitlines(), 1)
+    return next((number for number, line in lines if line.startswith(marks)), 0)
+
+
+def read_pins(root: Path, profile: str) -> Results:
+    """Read the pins of a profile; unreadable rows are left out.
+
+    Raises:
+        PinError: the file of pins is damaged.
+    """
+    stages, basis = _readable_pin_file(root, profile).stages, read_manifest(ledger_at(root, profile)).pinned
+    paths = (root / "pins" / profile).glob("*.jsonl")
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+    pins = with_rows(stages, files, profile)
+    for name, made in basis.items():
+        if name in pins and made.outs == pins[name].outs:
+            pins[name] = replace(pins[name], code=made.code, environment=made.environment)
+    return pins
+
+
+def with_rows(stages: Mapping[str, Pin], files: Mapping[str, bytes], profile: str) -> Results:
+    """Add the rows to pins, from the bytes of the row files by path."""
+    pins: Results = {}
+    for stage, pin in stages.items():
+        needs = (stages[need].outs for need in pin.needs if need in stages)
+        inputs = {out: digest for outs in needs for out, digest in outs.items()}
+        rows = decode_rows(files.get(rows_name(profile, stage), b""))
+        pins[stage] = StageResult(**asdict(pin), inputs=inputs, rows=rows)
+    return pins
+
+
+def pinned_outs(root: Path, profile: str) -> dict[str, str]:
+    """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
+    stages = _readable_pin_file(root, profile).stages.values()
+    return {out: digest for made in stages for out, digest in made.outs.items()}
+
+
+def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
+    """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
+    stages = _readable_pin_file(root, profile).stages.values()
+    return {name: counts for made in stages for name, counts in made.scores.items()}
+
+
+def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
+    """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
+    return _readable_pin_file(root, profile).stages.get(f"tables/{table}", Pin()).cells.get(table, {})
+
+
 def write_pins(
     workspace: Workspace,
     measured: Results,
@@ -261,33 +237,38 @@ def write_pins(
         usual: whether DVC's files hold this profile, and so are sealed too.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
-    file = _pin_file(root, profile)
+    file = _readable_pin_file(root, profile)
     for stage, made in measured.items():
-        file.stages[stage] = made.pin
-        path = root / rows_name(profile, stage)
-        if rows := rows_bytes(profile, made):
-            put(path, rows)
-        else:
-            path.unlink(missing_ok=True)
+        file.stages[stage] = msgspec.convert(made, Pin, from_attributes=True)
+        _write_rows(root / rows_name(profile, stage), rows_bytes(profile, made))
     for stage in gone:
         del file.stages[stage]
         file.lines.pop(rows_name(profile, stage), None)
-        (root / rows_name(profile, stage)).unlink(missing_ok=True)
-    names = [*(IN_DVC if usual and profile not in WITHOUT_DVC else ()), accepted_name(profile)]
-    names += [rows_name(profile, stage) for stage in file.stages]
+        _write_rows(root / rows_name(profile, stage), b"")
+    beside = [*(IN_DVC if usual and profile not in WITHOUT_DVC else ()), accepted_name(profile)]
+    _seal(root, file, [*beside, *(rows_name(profile, stage) for stage in file.stages)], unaccepted)
+    put(root / pin_name(profile), file.text())
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.pinned |= {stage: made.record for stage, made in measured.items() if made.code}
+
+
+def _write_rows(path: Path, rows: bytes) -> None:
+    if rows:
+        put(path, rows)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _seal(root: Path, file: PinFile, names: Collection[str], unaccepted: Mapping[str, str]) -> None:
+    """Seal the files of these names that exist; an unaccepted file keeps its seal and its line digests."""
     there = {name: root / name for name in names if (root / name).is_file()}
     sealed = {name: sha256(path) for name, path in there.items()} | dict(unaccepted)
     file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}
     of_lines = [name for name in there.keys() - unaccepted if Path(name).suffix in OF_LINES]
     file.lines |= {name: line_digests(there[name].read_bytes()) for name in of_lines}
-    put(root / pin_name(profile), file.text())
-    with changing(ledger_of(workspace)) as manifest:
-        for stage, made in measured.items():
-            if made.code:
-                manifest.pinned[stage] = made.record
 
 
-def broken(root: Path, profile: str) -> dict[str, str]:
+def broken_seals(root: Path, profile: str) -> dict[str, str]:
     """Return the files of the pins that differ from their seals, each with its seal; a file of rows or of
     acceptances without a seal counts as changed.
     """

@@ -1,4 +1,4 @@
-"""The records of stages in a profile's ledger, and the record that a stage's outs would have now."""
+"""The record of a stage's run: read from the ledger, kept in it, and as a run would leave it now."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 from orchestration.ledger.digests import digests, with_details
 from orchestration.ledger.environment import environment_of
 from orchestration.ledger.manifest import LEDGER, Made, changing, read_manifest
-from orchestration.settings import value_at
+from orchestration.settings import PARAMETERS_FILE, value_at
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
+from substrate.base.files import sha256
 
 
 def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
@@ -56,3 +57,9 @@ def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
             replaced, known = {Path(path).parts[:3] for path in there}, manifest.tables.items()
             lost = {path: was for path, was in known if Path(path).parts[:3] not in replaced}
             manifest.tables = there | lost
+
+
+def keep_parameters(workspace: Workspace) -> None:
+    """Keep in the ledger the hash of `params.yaml` of a run without drift."""
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)

@@ -1,6 +1,6 @@
-"""What moved between two measurements: the numbers, each with its test, and the answers.
+"""The numbers that moved between two measurements, each with its test, and the answers that changed.
 
-Every report of drift or of an experiment begins with it.
+Every report of drift or of an experiment begins with them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.ledger.differences import GRADES
+from orchestration.drift.as_pinned import GRADES
 from orchestration.ledger.manifest import changed
-from orchestration.ledger.measurement import Results, ShortRow, StageResult, measure
-from orchestration.ledger.pinned import read_pins
+from orchestration.ledger.stage_results import Results, ShortRow, StageResult, measure
+from orchestration.pins.pin_files import read_pins
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes
 from orchestration.scoring.names import name_of
