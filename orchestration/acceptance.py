@@ -63,10 +63,7 @@ def _stages_to_pin(
     workspace: Workspace, ran: Stages, reused: Collection[str], drifted: Collection[str]
 ) -> list[Stage]:
     """Return the stages of a run that left a record, have not drifted, and are not pinned as they are."""
-    manifest, new_in_dvc = (
-        read_manifest(ledger_of(workspace)),
-        dvc_files.without_entry(workspace.root, ran),
-    )
+    manifest, new_in_dvc = (read_manifest(ledger_of(workspace)), dvc_files.without_entry(workspace.root, ran))
     chosen: list[Stage] = []
     for stage in ran.values():
         if stage.pinned_by == "nothing" or (record := manifest.stages.get(stage.name)) is None:

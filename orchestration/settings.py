@@ -53,8 +53,8 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         _Cut, _about("Into about how many shards a table is cut; more if a shard would exceed `shard`.")
     ] = 8
     shard: Annotated[_Cut, _about("The largest number of cases of a shard, which a task computes.")] = 1000
+    # Any keys of Spark's configuration.
     config: dict[str, str | int | float | bool] = {}
-    """Any keys of Spark's configuration."""
 
     def cut(self, cases: int) -> int:
         """The number of cases in each shard of a table with this many cases.
@@ -73,8 +73,8 @@ class RealFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str
     licence: str
     source: str
+    # The command that downloads the file, or the page that offers it.
     get: str
-    """The command that downloads the file, or the page that offers it."""
 
 
 class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,14 +87,14 @@ class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All of `params.yaml`; :func:`settings_type` adds the fields of benchmarks."""
 
+    # The profile, which names the data.
     profile: str
-    """The profile, which names the data."""
     seed: Annotated[Seed, _about("The seed of every generated world.")]
     profiles: dict[str, Any]
     spark: Spark = Spark()
     real: Real = Real()
+    # A URI for tables that the driver and Spark's workers reach; by default the project folder.
     storage: str | None = None
-    """A URI for tables that the driver and Spark's workers reach; by default the project folder."""
 
     def data(self, benchmark: str) -> Any:
         """A benchmark's data in the current profile."""

@@ -121,8 +121,7 @@ BABI = bm.Explained(
     declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
         "answers": "A row a question, with the facts that its answer rests on.",
-        "scores": "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's "
-        "interval.",
+        "scores": "Accuracy of each task, and how often the supporting facts are the file's, with intervals.",
         MEASURED_ON: "training files of en",
     },
 )

@@ -220,8 +220,7 @@ def _declared(
     about = {
         "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
         "of an earlier run; an empty folder without either.",
-        "answers": f"A row a question of {name}, replayed from its transcript; empty where nothing was "
-        "measured.",
+        "answers": f"A row a question of {name}, replayed from its transcript; empty if unmeasured.",
         "scores": f"Accuracy of {counts}.",
     }
     title, questions = f"{base.title}, {what}", {"base": base, "source": base.source}

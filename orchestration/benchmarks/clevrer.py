@@ -46,13 +46,13 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
     scenes: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
     events: str | None = None
+    # Positions of the objects in `events`, where the events' own lines have none.
     trajectories: str | None = None
-    """Positions of the objects in ``events``, where the events' own lines have none."""
+    # A detector's proposals, which `perceived` reads with `questions`.
     proposals: str | None = None
-    """A detector's proposals, which ``perceived`` reads with ``questions``."""
     questions: str | None = None
+    # Another file of questions. Its predictive ones are left out where `events` have no positions.
     further: str | None = None
-    """Another file of questions. Its predictive ones are left out where ``events`` have no positions."""
 
     def among(self, profile: Any) -> ClevrerData:
         """Drop the questions if they are about proposals only."""

@@ -110,8 +110,7 @@ def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
 TARGETS = bm.Source(
     name="comphy",
     title="ComPhy",
-    about="ComPhy's targets with four reference videos each: rigid bodies with mass and charge that nothing "
-    "but motion shows.",
+    about="ComPhy's targets with four reference videos each: bodies whose mass and charge only motion shows.",
     data=ComphyData,
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,

@@ -22,8 +22,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """A profile's data of a source; each source adds sizes, and files that a user may name."""
 
     source: Literal["generated", "official", "real", "local", "none"] = "none"
+    # The base address of a mirror that holds the official files under their names.
     mirror: str | None = None
-    """The base address of a mirror that holds the official files under their names."""
 
     def among(self, profile: Any) -> Data:
         """Adapt these data to the whole profile, because a source may use files that another source names."""

@@ -148,8 +148,7 @@ TWIN = bm.Explained(
     source=SPECS,
     logger=bm.Logger(
         name="twin",
-        about="Two event logs a specification, its village forked at the branch tick without and with the "
-        "intervention.",
+        about="Two event logs a specification: its village without and with its change at the branch tick.",
         source=SPECS,
         logs=logs,
         shapes="village",
@@ -167,7 +166,6 @@ TWIN = bm.Explained(
     declared={"answers": lambda data: 2 * data.specs},
     about={
         "answers": "A row an arm: the specification's question on each of its two logs.",
-        "scores": "Accuracy by arm, of both arms at once, and of saying whether they differ, with Wilson's "
-        "interval.",
+        "scores": "Accuracy by arm, of both arms at once, and of saying whether they differ, with intervals.",
     },
 )

@@ -17,11 +17,8 @@ ForceOption = Annotated[bool, option("--force", "Run stages although nothing the
 FailOption = Annotated[bool, option("--fail-on-drift", "Exit with 1 if a result differs from its pin.")]
 _NAME = option("--name", "The experiment's name; by default made from the values of --set.", metavar="NAME")
 _RECOMPUTE = option("--recompute/--no-recompute", "Compute everything again, or only compare files.")
-_SINCE = option(
-    "--since",
-    "Also list what changed in the pins after COMMIT; a change that nobody accepted is drift.",
-    metavar="COMMIT",
-)
+_SINCE_HELP = "Also list what changed in the pins after COMMIT; a change that nobody accepted is drift."
+_SINCE = option("--since", _SINCE_HELP, metavar="COMMIT")
 _REPAIR = option("--repair", "First restore damaged files, by DVC or by computing them again.")
 _UNSAFE = option("--unsafe", "Accept results without a record of a run; the pins note it for good.")
 

@@ -263,8 +263,7 @@ class Client:
 
 _HINTS = {
     **dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes"),
-    404: f"Set {MODEL_URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
-    "server has",
+    404: f"Set {MODEL_URL} to the base of the API, with its /v1, and name one of its models in params.yaml",
     **dict.fromkeys(
         _REFUSED_FORMAT,
         f"Look at the log of the server at {MODEL_URL}: the request may be longer than the model's context, "

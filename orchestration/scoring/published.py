@@ -54,8 +54,8 @@ class Figure(msgspec.Struct, frozen=True):
     what: str
     printed: str
     where: tuple[str, ...]
+    # True if the number measures this figure: it is the accuracy of the number's own system.
     is_measured: bool
-    """True if the number measures this figure: it is the accuracy of the number's own system."""
 
     @property
     def name(self) -> str:
@@ -87,8 +87,8 @@ class Number(msgspec.Struct, frozen=True):
 
     split: str
     figures: dict[str, Figure]
+    # The system that the number measures: the substrate, or a model.
     measured: str
-    """The system that the number measures: the substrate, or a model."""
 
     @property
     def n(self) -> int | None:

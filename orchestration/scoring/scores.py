@@ -49,8 +49,8 @@ class Score(msgspec.Struct, frozen=True):
     published: dict[str, float]
     data: Kind = "none"
     split: str = ""
+    # The number of questions: `n`, or the number of questions that have the `n` options.
     questions: int = 0
-    """The number of questions: ``n``, or the number of questions that have the ``n`` options."""
 
 
 def score(

@@ -173,10 +173,7 @@ def exploded(log: EventLog, name: str, scene: str) -> pa.Table:
     """A log as a table of its deltas, given its scene as JSON."""
     deltas = to_arrow(log)
     letters = pa.array([_LETTERS[op] for op in deltas["op"].to_pylist()], TEXT)
-    own = {
-        "op": letters,
-        "scene": pa.array([str(msgspec.json.decode(scene))] * len(letters)),
-        "log": pa.array([name] * len(letters)),
-    }
+    scenes = pa.array([str(msgspec.json.decode(scene))] * len(letters))
+    own = {"op": letters, "scene": scenes, "log": pa.array([name] * len(letters))}
     columns = [own[column] if column in own else deltas[column] for column in DELTAS.names]
     return pa.table(columns, schema=DELTAS)

@@ -170,13 +170,10 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
     """
     lacks, way = ", ".join(worker.missing), "ahead" if off > 0 else "behind"
     python, ours = (of.rpartition(".")[0] for of in (worker.python, platform.python_version()))
+    clock = f"its clock is {abs(off):.0f} s {way}"
     checks = [
         (lacks, f"lacks {lacks}", "`make cluster-env` packs what workers need"),
-        (
-            abs(off) > ASTRAY,
-            f"its clock is {abs(off):.0f} s {way}",
-            "Set it by NTP: S3 refuses its signatures",
-        ),
+        (abs(off) > ASTRAY, clock, "Set it by NTP: S3 refuses its signatures"),
         (worker.free < ROOM, "its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"),
         (python != ours, f"Python is {ours} here", _remedy(python, ours)),
         (worker.pyspark != _pyspark(), f"PySpark is {_pyspark()} here", _remedy(worker.pyspark, _pyspark())),

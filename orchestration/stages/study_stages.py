@@ -58,8 +58,7 @@ def determinism_stage() -> Stage:
         "ablations/determinism",
         ("artifacts/{profile}/ablations/determinism.json",),
         make_determinism,
-        "The same answers computed twice, in two numbers of partitions and under two hash seeds, with the "
-        "hash of each.",
+        "The same answers, computed in two numbers of partitions and under two hash seeds, with the hashes.",
         needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
         parameters=base.keys,
         functions=(base.source.cases, base.logger.logs, base.rows, determinism.main),

@@ -184,8 +184,7 @@ ABLATIONS = Explained(
     # Explaining an answer from a simulated fork takes ten times as long as explaining others.
     worked=100,
     about={
-        "answers": "A row for each question and each variant: reference frame, removed-partner rule, "
-        "kinematics.",
+        "answers": "A row a question and variant: reference frame, removed-partner rule, kinematics.",
         "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
         MEASURED_ON: CLEVRER.about[MEASURED_ON],
     },

@@ -149,12 +149,11 @@ def _reply_cells(model: AnsweringModel, rows: Sequence[Row]) -> dict[str, str]:
     lost = sum(row.error is not msgspec.UNSET for row in rows)
     tokens = f"{model.prompt_tokens:,} tokens in, {model.completion_tokens:,} out"
     pace = f", {model.seconds:.1f} s a request" if model.seconds else ""
-    texts = (
+    errors, again = (
         f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
         f"{model.agreed:,} of {model.repeated:,}",
-        f"{model.requests:,} requests, {tokens}{pace}",
     )
-    return dict(zip(_REPLIES, texts, strict=True))
+    return dict(zip(_REPLIES, (errors, again, f"{model.requests:,} requests, {tokens}{pace}"), strict=True))
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:

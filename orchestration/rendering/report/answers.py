@@ -136,12 +136,7 @@ def write_answers(workspace: Workspace, explain_cases: Each, keep: Keep) -> list
 
 
 def _write(
-    workspace: Workspace,
-    explain_cases: Each,
-    wordings: _Worded,
-    benchmark: Benchmark,
-    file: Path,
-    out: Path,
+    workspace: Workspace, explain_cases: Each, wordings: _Worded, benchmark: Benchmark, file: Path, out: Path
 ) -> tuple[dict[str, Counter[str]], dict[str, WrongAnswer]]:
     """Write a benchmark's page, and the scripts of its rows and explanations; return parts of `Answers`."""
     folder = out / "answers" / benchmark.name
