@@ -67,7 +67,9 @@ class Journal:
             raise
         self.lock = RLock()
         """Held by the thread that appends."""
-        self._forked = self._unusable = False
+        self._forked = False
+        # Why no append is taken any more, and what to do
+        self._fault: tuple[str, str] | None = None
         # The place of the next write. A file of another size reveals a writer on another machine, which the
         # lock may not reach.
         self._end = os.lseek(self._file, 0, os.SEEK_END)
@@ -90,13 +92,12 @@ class Journal:
         if not status.st_nlink:
             hint = "Save the log under another path: its copy in memory is complete"
             raise LogError("the log's file was deleted or replaced", where=(self.path,), hint=hint)
-        if self._unusable:
-            raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
-        if status.st_size != self._end:
-            self._unusable = True  # later appends are refused as after a failed append
+        if status.st_size != self._end and not self._fault:
             what = "another writer, which the lock did not stop, changed the file"
             hint = "Write it from one machine only; close it here, then run `substrate log verify`"
-            raise LogError(what, where=(self.path,), hint=hint)
+            self._fault = what, hint
+        if self._fault:
+            raise LogError(self._fault[0], where=(self.path,), hint=self._fault[1])
 
     def append(self, text: str) -> None:
         """Add text as one durable step; if it fails, the file is restored.
@@ -130,8 +131,8 @@ class Journal:
             os.fsync(self._file)
             os.lseek(self._file, self._end, os.SEEK_SET)
         except OSError:
-            self._unusable = True
-        return not self._unusable
+            self._fault = "a failed append could not be undone", _OPEN_AGAIN
+        return not self._fault
 
     def cut(self, offset: int) -> Path:
         """Move all bytes after ``offset`` to a file next to the log, durably; return its path."""
