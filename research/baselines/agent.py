@@ -79,6 +79,7 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | 
         try:
             reply = model.ask(prompt)
         except ReplyError as error:
+            # The model gave no reply, for the conversation is too long: a further turn would be longer
             return error
         try:
             act = prompt.read(reply).act
@@ -86,6 +87,7 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: AgentMemory) -> str | 
                 return act.answer
             result = tools[act.__struct_config__.tag].call(**msgspec.structs.asdict(act))
         except SubstrateError as error:
+            # A reply that cannot be read is a miss; an error of a tool is not, and the agent may correct it
             misses += isinstance(error, ReplyError)
             result = str(error)
         messages += (Message("assistant", reply), Message("user", result))

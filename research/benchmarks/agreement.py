@@ -1,6 +1,10 @@
 """Real videos without an object: how often three methods agree, where the truth is unknown.
 
 A tracked scene's log has its true events, and poses from its tracks, so that forks of it can be simulated.
+
+A row compares two methods. Its ``predicted`` are the verdicts of the first method, its ``expected`` those of
+the second. So ``share`` counts equal verdicts; ``confirmed`` counts, of the collisions that the first method
+names, those that the second names too; and ``foreseen`` counts the reverse.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Questions made from the true events of real videos, answered from these events and from proposals.
 
-A case's ``questions`` hold the scene's true events, as a line of a file of events. The questions and their
-gold are made from these when they are asked (:func:`_truth`). A case's ``record`` holds the detector's
-proposals, or nothing. The log of a video's proposals is made from the record only, so no code that perceives
-reads the truth.
+A case has two fields of bytes, which elsewhere hold an observation and the questions about it. Here
+``questions`` hold the scene's true events, as a line of a file of events: the questions and their gold are
+made from these when they are asked (:func:`_truth`). And ``record`` holds the detector's proposals; it is
+empty for a video without them. The log of a video's proposals is made from the record only, so no code that
+perceives reads the truth.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     """A scene's log of its true events, and the perceived log of any proposals."""
     made = [bm.NamedLog(f"{case.scene:05d}", events_log(_truth(case)))]
     if case.record:
+        # Without the true events, so that perception cannot read them
         seen = perceived_log(*perceived_video(case._replace(questions=b""), parameters), parameters.belief)
         made.append(bm.NamedLog(f"{case.scene:05d}/perceived", seen))
     return made

@@ -58,6 +58,7 @@ def predict_clevrer(
     """Predict the collisions of the unseen future from observed motion, by the calibrated simulator."""
     frames = sorted(set(at))
     require_other(out_, [trajectories])
+    # The events that `speaking_as` began go on here, with progress
     with speaking("predict") as progress:
         advance = partial(progress.advance, "clevrer", unit="scenes")
         scenes, collisions = _predict(trajectories, frames, until, out_, advance)
@@ -82,6 +83,7 @@ def perceive_clevrer(
 ) -> None:
     """Perceive objects, entries, exits and collisions, each with its probability, from each frame's masks."""
     require_other(out_, [proposals])
+    # As in `predict`, the outer events go on
     with speaking("perceive") as progress:
         advance = partial(progress.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)

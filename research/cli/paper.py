@@ -42,8 +42,6 @@ def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meanin
     from orchestration.rendering.report.page import number_page
     from research.exporters.paper import Meaning
 
-    if name not in listing.figures:
-        return Meaning(name, None, "no benchmark of this platform has it", None)
     entry, made = listing.entry(name), listing.made(name)
     ours = None
     if entry.measured is not None:

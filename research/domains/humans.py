@@ -2,22 +2,35 @@
 NeurIPS 2022).
 
 The questions have no programs. Few rules over few words, written from the wordings only, read "the red ball
-came from the left" as a moment of the scene's event log. Two named objects mean their collision. An object
-that comes, enters, or moves *from* somewhere means its entry; so does an object that moves, if it enters. An
-object that leaves means its exit, and one that collides its first collision. An object that stops means the
-effect of its last collision. An object that is pushed, changes its way or moves without an entry means the
-effect of its first collision. An object said to be in a path, to keep moving or not to stop means its
-presence. People mistake a color or a shape: if two or more attributes fit no object, they describe the only
-object that fits without the color, without the material or without the shape.
+came from the left" as a moment of the scene's event log. The first rule that fits counts:
 
-If the log records motion, as an annotation's or trajectories' log does, a but-for test decides: a moment or
-presence is responsible for a later collision if a simulated fork lacks that collision. The fork removes a
-participant of the moment who is not in the collision. Without motion, and for entries, exits and moments
-among the same objects, a moment is responsible for a later moment if it is its ancestor, by the closure that
-answers CLEVRER's own explanatory questions. A collision is also responsible for its effect on its objects.
-The log records every collision, entry and exit: any other did not happen, and is neither cause nor effect. If
-words fit several moments, one responsible moment is enough. Words that fit no object, or that no rule reads,
-give an error; scores count it as wrong, and counts of answers keep it apart.
+1. Adjectives and a noun describe an object (:func:`_mentions`). People mistake a color or a shape: if two or
+   more attributes fit no object, they describe the only object that fits without the color, without the
+   material or without the shape (:func:`_fitting`).
+2. An object said to be in a path, to keep moving or not to stop means its presence (:func:`resolve`).
+3. Two named objects mean their first collision (:func:`_meetings`).
+4. One object means a moment of its own (:func:`_alone`):
+
+   a. if it stops: the effect of its last collision;
+   b. if it leaves: its exit;
+   c. if it collides: its first collision;
+   d. if it is pushed or changes its way: the effect of its first collision;
+   e. if it comes, enters or moves *from* somewhere: its entry, or its presence if the log has no entry;
+   f. if it moves: its entry, and without an entry the effect of its first collision.
+
+5. The log records every collision, entry and exit. A moment that it lacks did not happen (:func:`_first`).
+
+Then a cause's moment is or is not responsible for an effect's moment:
+
+6. A moment that did not happen is no cause and no effect, and a presence is no effect (:func:`responsible`).
+7. If the log records motion, as an annotation's or trajectories' log does, a but-for test decides about a
+   collision: the cause is responsible if it is not later and a simulated fork lacks the collision. The fork
+   removes an object of the cause that is not in the collision (:func:`responsible`).
+8. Without motion, and for entries, exits and moments among the same objects, a moment is responsible for a
+   moment of which it is an ancestor, by the closure that answers CLEVRER's own explanatory questions. A
+   collision is also responsible for its own effect on its objects (:func:`by_chain`).
+9. If words fit several moments, one responsible moment is enough. Words that fit no object, or that no rule
+   reads, give an error; scores count it as wrong, and counts of answers keep it apart (:func:`_outcome`).
 """
 
 from __future__ import annotations
@@ -237,7 +250,7 @@ def _meetings(first: Sequence[int], second: Sequence[int], scene: Scene) -> list
 
 
 def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Moment:
-    """The moment that a wording about one object means."""
+    """The moment that a wording about one object means, by rules 4a to 4f of this module in their order."""
     own = [event for event in scene.events if number in event.objects]
     entry = next((event for event in own if event.kind == "Entry"), None)
     hits = [event for event in own if event.kind == "Collision"]
@@ -265,7 +278,7 @@ def _first(number: int, events: Sequence[SceneEvent], *, outcome: bool = False) 
 
 
 def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Parameters) -> bool:
-    """Tell whether one moment is responsible for another.
+    """Tell whether one moment is responsible for another, by rules 6 to 8 of this module.
 
     A moment without an event has no cause: presence from the start, or an event that did not happen.
 
@@ -275,6 +288,7 @@ def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Paramet
     if effect.event is None or not cause.happens:
         return False
     parts = cause.event.objects if cause.event else frozenset({cause.object})
+    # The objects that a fork can remove and leave the collision's own
     others = parts - effect.event.objects
     if not others or not scene.poses or effect.event.kind != "Collision":
         return by_chain(cause, effect, scene, parameters.explanatory.reference_frame)

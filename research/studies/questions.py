@@ -37,7 +37,10 @@ RESPONSIBLE = {
     True: "responsible: they collide without it all the same",
     False: "not responsible: they do not collide without it",
 }
-"""The verdict that contradicts the duality, by whether a key calls an object responsible for a collision."""
+"""The subset of a trial, by whether the key calls the object responsible for the collision.
+
+Each label ends with the verdict that would contradict the duality; ``correct`` says whether the key has it.
+"""
 
 
 def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:

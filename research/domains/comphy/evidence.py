@@ -128,6 +128,10 @@ def pushes_of(motions: Sequence[Motion], shapes: Mapping[int, str]) -> Iterable[
 def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dict[tuple[int, int], Force]:
     """Fit a body's acceleration over all videos by least squares: one force per video and other body, one
     friction and one drag.
+
+    The matrix has two rows, x and y, for each frame in which the body moves freely. It has a column for each
+    force, with the direction in which it would push, and the last two columns for friction and drag. The
+    target is the measured acceleration, so the solution has the sizes of the forces.
     """
     near = {other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN for other in shapes}
     others = {video: sorted(motion.keys() - {body}) for video, motion in enumerate(motions) if body in motion}
@@ -152,7 +156,7 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
                 for other in others[video]
             ]
             for axis in (0, 1):
-                # The last two columns are friction, and drag with its linear and its quadratic part.
+                # Drag has a linear and a quadratic part
                 row = [0.0] * len(columns) + [-velocity[axis] / speed, -velocity[axis] * (1 + speed)]
                 for place, push in pushes:
                     row[place] = push[axis]

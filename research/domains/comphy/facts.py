@@ -49,6 +49,7 @@ def hidden(target: Target) -> Iterator[Spelled]:
 
 
 def _integer(value: float) -> str:
+    # Every value here is a whole number: a mass, a charge, a video or a frame
     return f'"{value}"^^<{_XSD}integer>'
 
 

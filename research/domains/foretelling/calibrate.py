@@ -68,9 +68,14 @@ def calibrate(
 
 
 def rendered(law: Law, sight: Sight, weights: VoteWeights) -> dict[Path, dict[str, Any]]:
-    """The files of constants, each with its content."""
+    """The files of constants, each with its content.
+
+    A :class:`Sight` has all fields of the library's :class:`Errors` and more. The library reads its own
+    fields from its own file, so they are written there; the other fields stand in this room's file.
+    """
     observed = msgspec.structs.asdict(sight)
     errors = {name: observed.pop(name) for name in Errors.__struct_fields__}
+    # The file's key "belief" is older than the name VoteWeights; perception's Belief is another
     return {_LAW: {"law": law, "errors": errors}, _SIGHT: {"sight": observed, "belief": weights}}
 
 

@@ -145,6 +145,13 @@ def _changes(
 def fit_law(annotations: Sequence[format.Annotation]) -> Law:
     """Fit each constant to the motion that shows only this constant, in the order of their dependence.
 
+    1. ``substeps`` and ``step``, from bodies that move freely without a spin (:func:`fit_steps`);
+    2. ``drag``, from spheres that move freely, and ``friction``, from what cubes and cylinders lose more;
+    3. ``inertia``, from cubes that are hit off their centre, and ``turning``, from cubes that spin freely;
+    4. ``radius``, ``reach`` and ``restitution``: of a grid of values those whose simulated impacts of spheres
+       are nearest to the recorded ones, and likewise the two constants of flat impacts;
+    5. ``stamp``, from the recorded frames of the impacts.
+
     Raises:
         FormatError: the annotations show no sphere in free flight or no collision of two bodies.
     """

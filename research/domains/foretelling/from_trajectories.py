@@ -56,7 +56,13 @@ UNSEEN = Sight(
 
 
 def fit_sight(tracked: Sequence[Tracked], law: Law, mass: float) -> Sight:
-    """Fit how the trajectories differ from the true motion."""
+    """Fit how the trajectories differ from the true motion. Each step uses the results of the steps before:
+
+    1. the seams (:func:`_seams`);
+    2. the speed and direction of entering bodies (:func:`_entries`);
+    3. the distances and the change of velocity by which two bodies have met (:func:`_met_score`);
+    4. the errors of places and velocities, by the number of seams before them (:func:`_errors`).
+    """
     sight = replace(UNSEEN, mass=round(mass, 2))
     sight = replace(sight, seams=_seams(tracked, law, sight))
     sight = _entries(tracked, law, sight)
@@ -184,6 +190,7 @@ def _errors(tracked: Sequence[Tracked], law: Law, sight: Sight) -> Sight:
     core = median(abs(e.velocity) for e in struck) / _HALF
     tenth = float(np.quantile([abs(e.velocity) for e in struck], 0.9))
     normal = NormalDist().cdf
+    # The spread with which a twentieth of the mixture of two normal distributions lies below minus `tenth`
     bad = min(
         (core * k / 20 for k in range(20, 400)),
         key=lambda s: abs(

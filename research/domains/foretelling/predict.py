@@ -121,9 +121,8 @@ def outlook(
     """The vote over some frames, with the bodies that move or are new."""
     fast = (state.body.id for state in estimates if hypot(state.body.vx, state.body.vy) > _MOVING)
     new = (state.body.id for state in estimates if state.trust == "new")
-    return Outlook(
-        vote(estimates, frames, draws=draws, law=law, sight=sight), frozenset(fast), frozenset(new)
-    )
+    votes = vote(estimates, frames, draws=draws, law=law, sight=sight)
+    return Outlook(votes, frozenset(fast), frozenset(new))
 
 
 def vote(
@@ -222,7 +221,11 @@ def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[fl
 def _entering(
     body: Body, chance: Sequence[float], targets: Sequence[Target], sight: Sight
 ) -> tuple[float, float]:
-    """A velocity for a body with only one known position: towards another body, or into the picture."""
+    """A velocity for a body with only one known position: towards another body, or into the picture.
+
+    Its place is not drawn, so ``chance`` serves otherwise than in :func:`_drawn`: number 2 gives the speed, 3
+    the error of the direction, 4 whether the body was aimed at another, and 5 at which one.
+    """
     mean, spread = sight.entry_speed
     speed = max(0.0, mean + spread * _normal(chance[2]))
     if targets and chance[4] < sight.entry_aimed:
@@ -234,17 +237,21 @@ def _entering(
 
 
 def separated(bodies: Sequence[Body], distance: float) -> list[Body]:
-    """Push overlapping bodies apart until their discs just touch: an overlap is a position error."""
+    """Push overlapping bodies apart until their discs just touch: an overlap is a position error.
+
+    Each of two bodies takes half of the way, along the line of their centres. A push may cause an overlap
+    with a third body, so there are four rounds.
+    """
     places = [[body.x, body.y] for body in bodies]
     for _ in range(4):
         for a, b in combinations(places, 2):
             dx, dy = b[0] - a[0], b[1] - a[1]
             gap = hypot(dx, dy)
             if 0 < gap < distance:
-                share = (distance - gap) / (2 * gap)
+                push = (distance - gap) / (2 * gap)
                 for place, sign in ((a, -1), (b, 1)):
-                    place[0] += sign * share * dx
-                    place[1] += sign * share * dy
+                    place[0] += sign * push * dx
+                    place[1] += sign * push * dy
     return [replace(body, x=x, y=y) for body, (x, y) in zip(bodies, places, strict=True)]
 
 

@@ -40,7 +40,10 @@ class GlideTable:
         return _between(-min(speed, _FASTEST), *self._lists[:2])
 
     def share(self, speed: float, seconds: float) -> float:
-        """The distance after some time, divided by the starting speed (seconds)."""
+        """The distance after some time, as a share of the starting speed: what :mod:`.paths` calls a glide.
+
+        It is in seconds: a body that is not slowed down would come as far in so many.
+        """
         if speed < _SLOWEST:
             return min(seconds, _LONGEST)
         start, (_, times, _, ways) = self._start(speed), self._lists

@@ -98,6 +98,7 @@ def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
     whole[mine[sizes > _LONGEST]] = False
     shifts = 5 * np.minimum(np.arange(len(bits)) - np.repeat(starts, sizes), _LONGEST)
     runs = np.add.reduceat((bits & 31) << shifts, starts)
+    # The fifth bit of a number's last character is its sign: where it is set, the number is negative
     runs -= ((bits[stops] & 16) >> 4) << np.minimum(5 * sizes, 60)
     every = np.arange(len(masks))
     places = np.arange(len(runs)) - np.searchsorted(mine, every)[mine]

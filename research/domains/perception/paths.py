@@ -2,13 +2,31 @@
 
 Between two collisions a body follows the law of :mod:`substrate.domains.clevrer.motion`: it rests, or moves
 straight while drag and friction slow it down. A piece is the best such motion through the places measured
-in its frames; its cost measures how badly the places fit. A place that is far off counts little, so each fit
-is repeated with weights from the fit before.
+in its frames; its cost measures how badly the places fit. A blow is named by the last frame before it. So
+blows divide a path into pieces, and the cost of the path is the sum of the costs of its pieces and of the
+jumps between them. Here a ball is seen in ten frames, and is turned aside after frame 4:
 
-The search for collisions asks for thousands of pieces, so many are fitted at once, as columns of one array.
-The pinned results hold to the last bit, whatever pieces happen to share an array. Sums of floating-point
-numbers depend on the order of the additions, so four places below keep the order of a separate fit; each says
-which order it keeps.
+>>> track = [(0.1 * frame, 0.0) if frame < 5 else (0.4, 0.1 * (frame - 4)) for frame in range(10)]
+>>> errors = np.array([np.eye(2) * 1e-4] * 10)
+>>> path = BodyPath(Look("red", "metal", "sphere"), np.arange(10), np.array(track), errors)
+>>> round(path.cost([]), 1), round(path.cost([3]), 1), round(path.cost([4]), 1)
+(176.5, 20.7, 20.4)
+>>> first, second = path.before([4], 4), path.after([4], 4)
+>>> (first.start, first.count), (second.start, second.count)
+((0, 5), (5, 5))
+>>> round(first.velocity[0], 1), round(second.velocity[1], 1)
+(3.6, 3.6)
+
+A fit is a least-squares fit that is repeated: a place that is far off the last fit has less trust in the
+next one. :func:`_resting` solves for a place (2 unknowns), :func:`_moving` for a place and a velocity (4).
+Drag bends the motion, so :func:`_moving` also repeats the glide: the seconds in which a body without drag
+would come as far.
+
+The search for collisions asks for thousands of pieces, so many are fitted at once, as columns of one array:
+m rows are the places of a piece, n columns the pieces, and a shorter piece is padded with places without
+weight. The pinned results hold to the last bit, whatever pieces happen to share an array. Sums of
+floating-point numbers depend on the order of the additions, so six lines below keep the operations of a
+separate fit. The comment above each begins with "Same bits".
 """
 
 from __future__ import annotations
@@ -64,10 +82,10 @@ class Piece(msgspec.Struct, frozen=True):
             return x, y
         if seconds < 0:
             loss = LAW.deceleration(SHAPES[self.shape], speed)
-            share = seconds * (1 - loss * seconds / (2 * speed))
+            glide = seconds * (1 - loss * seconds / (2 * speed))
         else:
-            share = glide_table(self.shape).share(speed, seconds)
-        return x + vx * share, y + vy * share
+            glide = glide_table(self.shape).share(speed, seconds)
+        return x + vx * glide, y + vy * glide
 
     def velocity_at(self, frame: float) -> tuple[float, float]:
         """The velocity at a frame (units/s); before its start, the velocity at the start."""
@@ -117,13 +135,13 @@ class BodyPath:
             _fit([(self, start, end)])
         return self.pieces[start, end]
 
-    def lacking(self, proposals: Iterable[Collection[int]]) -> list[tuple[BodyPath, int, int]]:
-        """The spans of the pieces, not fitted yet, of this path with the blows of each proposal.
+    def lacking(self, divisions: Iterable[Collection[int]]) -> list[tuple[BodyPath, int, int]]:
+        """The spans of the pieces that some divisions of this path need and that are not fitted yet.
 
-        A proposal has the frames after which there are blows; a span is the path with the first and the last
+        A division has the frames after which there are blows; a span is the path with the first and the last
         frame of a piece.
         """
-        spans = dict.fromkeys(span for blows in proposals for span in self._spans(blows))
+        spans = dict.fromkeys(span for blows in divisions for span in self._spans(blows))
         return [(self, *span) for span in spans if span not in self.pieces]
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
@@ -166,14 +184,10 @@ class BodyPath:
         return self.piece(frame + 1, max(frame + 1, end))
 
 
-def _pair(values: np.ndarray) -> tuple[float, float]:
-    return float(values[0]), float(values[1])
-
-
 def prepare(wanted: Iterable[tuple[BodyPath, int, int]]) -> None:
     """Fit the pieces of some spans of :meth:`BodyPath.lacking`: many cost little more than one."""
     counts = {span: high - low for span in wanted for low, high in [span[0].bounds(*span[1:])]}
-    # A single place is fitted apart: among others its products are multiplied in another order
+    # Same bits: a piece of a single place is fitted apart, since `_squares` adds it in another order
     few = [span for span, count in counts.items() if count < 2]
     many = sorted((span for span, count in counts.items() if count > 1), key=counts.__getitem__)
     for some in (few, *(many[first : first + _AT_ONCE] for first in range(0, len(many), _AT_ONCE))):
@@ -186,7 +200,7 @@ def _fit(wanted: list[tuple[BodyPath, int, int]]) -> None:
 
     Each result equals that of a separate fit: the padding behind a column's last place has no weight.
     """
-    # A single piece is fitted twice, since a single column would be added up in another order
+    # Same bits: a single piece is fitted twice, since numpy adds up a single column in another order
     given = wanted if len(wanted) > 1 else wanted * 2
     paths = list(dict.fromkeys(path for path, *_ in given))
     firsts = dict(zip(paths, accumulate([len(path.frames) for path in paths], initial=0), strict=False))
@@ -194,13 +208,15 @@ def _fit(wanted: list[tuple[BodyPath, int, int]]) -> None:
     starts, kinds = np.array([(start, path.kind) for path, start, _ in given]).T
     low, high = np.array([np.add(path.bounds(start, end), firsts[path]) for path, start, end in given]).T
     counts = high - low
+    # Of each piece (a column): the index of each of its places (rows) among the places of all paths
     rows = low + np.arange(max(1, counts.max()))[:, None]
-    beyond, rows = rows >= high, np.minimum(rows, len(frames) - 1)
+    padding = rows >= high
+    rows = np.minimum(rows, len(frames) - 1)
     seconds = (frames[rows] - starts) * LAW.frame
     # Contiguous columns halve the time
     places = np.ascontiguousarray(np.concatenate([path.places for path in paths]).T[:, rows])
     weights = np.ascontiguousarray(np.concatenate([path.weights for path in paths], 2)[:, :, rows])
-    weights[:, :, beyond] = 0.0
+    weights[:, :, padding] = 0.0
     # Without a place there is nothing to fit
     weights[..., counts == 0] = np.eye(2)[..., None, None]
     rests = _resting(places, weights, counts)
@@ -208,8 +224,8 @@ def _fit(wanted: list[tuple[BodyPath, int, int]]) -> None:
     fits = zip(wanted, counts.tolist(), rests, moves, strict=False)
     for (path, start, end), count, (rest, rest_cost), (place, velocity, move_cost) in fits:
         if not count:
-            nearest = path.places[max(path.bounds(start, end)[0] - 1, 0)]
-            piece = Piece(path.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
+            x, y = path.places[max(path.bounds(start, end)[0] - 1, 0)].tolist()
+            piece = Piece(path.kind, start, (x, y), (0.0, 0.0), 0, 0.0, True)
         elif rest_cost < move_cost + _MOVES:
             piece = Piece(path.kind, start, rest, (0.0, 0.0), count, rest_cost, True)
         else:
@@ -220,7 +236,7 @@ def _fit(wanted: list[tuple[BodyPath, int, int]]) -> None:
 def _squares(residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The squared standard errors (m, n) of the residuals (2, m, n) of places."""
     products = (residuals[:, None] * weights * residuals).reshape(4, *residuals.shape[1:])
-    # The order of the additions decides the last bits; with a single place it is another.
+    # Same bits: numpy adds the four products of a single place in pairs, and of several places one by one
     if len(products[0]) == 1:
         return products[:2].sum(0) + products[2:].sum(0)
     return products.sum(0)
@@ -228,10 +244,11 @@ def _squares(residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _costs(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The costs of columns of squared standard errors, of which the first ``counts`` count."""
+    # Each column becomes a row: a zero, its terms, a zero. Then all rows are one, which the ends cut up
     terms = np.zeros((squares.shape[1], squares.shape[0] + 2))
     terms[:, 1:-1] = np.log1p(squares / _ROBUST).T
     firsts = np.arange(len(terms)) * terms.shape[1]
-    # After a leading zero, each sum equals, to the bit, the sum of only its terms
+    # Same bits: after a leading zero, each sum equals the sum of only its terms
     ends = np.stack([firsts, firsts + counts + 1], 1).ravel()
     return _ROBUST * np.add.reduceat(terms.ravel(), ends)[::2]
 
@@ -239,41 +256,52 @@ def _costs(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _resting(
     places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], float]]:
-    """Fit a resting body to each column of measured places; return its places and costs."""
-    place, squares, share = places[:, 0], np.zeros(places.shape[1:]), np.ones(places.shape[1:])
+    """Fit a resting body to each column of measured places; return its places and costs.
+
+    Each round solves ``normal · place = right``, the equations of weighted least squares.
+    """
+    place, squares, trust = places[:, 0], np.zeros(places.shape[1:]), np.ones(places.shape[1:])
     for _ in range(3):
-        trusted = weights * share
-        right, normal = (trusted * places).sum(1).sum(1), trusted.sum(2).transpose(2, 0, 1)
+        trusted = weights * trust
+        right = (trusted * places).sum(1).sum(1)
+        normal = trusted.sum(2).transpose(2, 0, 1)
         place = np.linalg.solve(normal, right.T[..., None])[..., 0].T
         squares = _squares(places - place[:, None], weights)
-        share = 1 / (1 + squares / _ROBUST)
+        trust = 1 / (1 + squares / _ROBUST)
     return list(zip(zip(*place.tolist(), strict=True), _costs(squares, counts).tolist(), strict=True))
 
 
 def _moving(
     kinds: np.ndarray, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
-    """The best free motion through each column of places: its first place and velocity, and its cost."""
-    share, ways, many = np.ones(seconds.shape), seconds, seconds.shape[1]
-    place, velocity, squares = places[:, 0], np.zeros((2, many)), share
+    """The best free motion through each column of places: its first place and velocity, and its cost.
+
+    Each round solves ``normal · (place, velocity) = right``, the equations of weighted least squares for
+    ``place + glide · velocity``. In the first round the glides are the plain seconds, as if without drag.
+    """
+    trust, glides, many = np.ones(seconds.shape), seconds, seconds.shape[1]
+    place, velocity, squares = places[:, 0], np.zeros((2, many)), trust
+    # Rows and columns 0 and 1 are the place's, 2 and 3 the velocity's
     normal, right = np.zeros((4, 4, many)), np.zeros((4, many))
     for iteration in range(_ROUNDS):
-        trusted = weights * share
-        normal[:2, :2], crossed = trusted.sum(2), (trusted * ways).sum(2)
-        normal[:2, 2:], normal[2:, :2] = crossed, crossed
-        normal[2:, 2:] = (trusted * (ways * ways)).sum(2) + _PRIOR[..., None]
+        trusted = weights * trust
+        normal[:2, :2] = trusted.sum(2)
+        normal[:2, 2:] = normal[2:, :2] = (trusted * glides).sum(2)
+        normal[2:, 2:] = (trusted * (glides * glides)).sum(2) + _PRIOR[..., None]
         pulled = (trusted * places).sum(1)
-        right[:2], right[2:] = pulled.sum(1), (pulled * ways).sum(1)
+        right[:2] = pulled.sum(1)
+        right[2:] = (pulled * glides).sum(1)
         solved = np.linalg.solve(normal.transpose(2, 0, 1), right.T[..., None])[..., 0]
         place, velocity = solved.T[:2], solved.T[2:]
-        squares = _squares(places - place[:, None] - ways * velocity[:, None], weights)
-        share = 1 / (1 + squares / _ROBUST)
+        squares = _squares(places - place[:, None] - glides * velocity[:, None], weights)
+        trust = 1 / (1 + squares / _ROBUST)
         if iteration < _ROUNDS - 1:
-            # The library's hypot, which differs in the last bits from that of an array
-            speeds, ways = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
+            # Same bits: the hypot of `math`, which differs in the last bits from numpy's
+            speeds, glides = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
             for kind in set(kinds.tolist()):
                 mine = kinds == kind
-                ways[:, mine] = glide_table(kind).shares(speeds[mine], seconds[:, mine])
+                glides[:, mine] = glide_table(kind).shares(speeds[mine], seconds[:, mine])
+    # Same bits: the product of one velocity with itself, which differs in the last bits from a sum of squares
     fast = [float(each @ each) / _SPEED**2 for each in velocity.T]
     costs = [cost + speed for cost, speed in zip(_costs(squares, counts).tolist(), fast, strict=True)]
     pairs = zip(*place.tolist(), strict=True), zip(*velocity.tolist(), strict=True)

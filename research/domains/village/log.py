@@ -6,9 +6,17 @@ TBox ``village`` derive the rest (who is at a place, visits, meetings), so that 
 rules.
 
 A record names the place of a persona's action, but the persona may still be on its way there. So its place
-follows from tiles: a tile on which somebody stood still during an action in an arena belongs to that arena
-(:func:`arenas`). On a tile of no known arena, a persona is still at its last place while its action is there
-or it talks; otherwise it is on its way.
+follows from tiles, by these rules:
+
+1. A tile on which somebody stood still during an action in an arena belongs to that arena (:func:`arenas`).
+2. A tile that is passed between two such tiles of one arena belongs to it too (:func:`arenas`).
+3. A persona on a tile of an arena is in this arena (:func:`_records`).
+4. On any other tile it is still at its last place while its action is there or it talks; otherwise it is on
+   its way (:func:`_records`).
+
+The words: a *step* is the file's unit of time, and a tick of the log. A *record* is what the file says of a
+persona at a step. A *tile* is a square of the map. An *address* names a place from the world inwards; its
+first three parts are an *arena*, such as a room. A *chat* is the text of a *conversation*.
 """
 
 from __future__ import annotations
@@ -129,6 +137,7 @@ def conversations(movements: Movements) -> list[Conversation]:
     [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
     """
     talks: list[Conversation] = []
+    # By the number of a conversation, its ends; and by persona, the number of the one that its record holds
     ends: dict[int, dict[str, int | None]] = {}
     holding: dict[str, int] = {}
     for step, records in movements.steps.items():
@@ -141,6 +150,7 @@ def conversations(movements: Movements) -> list[Conversation]:
                 del holding[persona]
             if not record.chat:
                 continue
+            # A talk with the same text that others hold, and that this persona has not held yet, is the same
             for number in sorted({*holding.values()}):
                 if talks[number].chat == record.chat and persona not in ends[number]:
                     break
@@ -242,8 +252,10 @@ def _records(movements: Movements) -> Iterator[Line]:
     facts: dict[str, dict[str, str]] = {}
     for step, records in _moments(movements):
         for persona, (before, now) in records.items():
+            # A record that goes on unchanged gives no new fact
             if now is before and persona in places:
                 continue
+            # Its facts and its place until now
             old, last = facts.get(persona, {}), places.get(persona)
             stays = now.arena is None or now.arena == last
             here = places[persona] = tiles.get(now.movement) or (last if stays else None)
