@@ -24,6 +24,7 @@ def _first(question: Callable[[EventLog], object]) -> Callable[[int], AbstractCo
             path = folder / "log.rdfp"
             village_log(size).save(path)
             read = partial(EventLog.read, path)
+            # A child reads the log and then answers; CHILDREN, which is also the clock, times only the answer
             yield Pair(lambda: CHILDREN.run(read, question), lambda: CHILDREN.run(read, _looked_through))
 
     return prepare

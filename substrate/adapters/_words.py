@@ -3,6 +3,10 @@
 The place of a word decides its type, and its spelling does not. Subjects, predicates, agents and known facts
 are names of things. Objects, authors and sources are values: a string is a text, kept to the letter, unless
 it is an IRI in angle brackets.
+
+An unknown name is *minted*: it becomes a new IRI below ``urn:memory:``. A term that is too long for a reply
+is *cut*: the reply shows its beginning and a *handle*. A model may write this text, or the handle alone, for
+the whole term.
 """
 
 from __future__ import annotations
@@ -85,7 +89,8 @@ class Words:
         minted: dict[ox.NamedNode, None] = {}
         things = self._things
         for _, quad in log.changes(self._seen):
-            # A record's own properties name nothing, but its fact may not have begun to hold
+            # The properties of a memory's record name nothing. But if the object is a triple term, it is the
+            # fact that the record states; the fact may begin later, so it may have no triple of its own yet
             fact = quad.object if is_record(quad.subject) else quad.triple
             if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
                 continue
@@ -140,6 +145,7 @@ class Words:
             return term(text) if kind == "text" else _parsed(text)
         if not isinstance(given, str):
             return term(given)
+        # `uncut` gives the long value that an earlier reply showed shortened in this way
         return self._bracketed(given) or self._long.uncut(given, self._forms) or term(given)
 
     def fact(self, given: Any, *, new: bool = False) -> Term:
@@ -159,6 +165,7 @@ class Words:
             return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_key(name), ()), *self._predicates.get(_key(name), ())]
+        # A name is clear if reading it gives this thing: alone among the known things, or by a new minting
         is_clear = set(_preferred(known) or [_minted(name)]) == {stored}
         return cut(name if is_clear and self._is_name(name) else str(stored), stored, LONG_NAME)
 

@@ -136,6 +136,7 @@ def what_if(
     elif any_relation:
         raise ParameterError(f"{change} needs a predicate", where=("predicate",))
     else:
+        # The TBox's narrower property that the subject has, if any, stands for the general one
         general = LOCATION if change == "override_location" else AWARE_OF
         before = memory.log.state(None if at is None else at - 1)
         known = value if change == "retract_awareness" else None
@@ -218,6 +219,7 @@ def correct(
     """Replace a value: what the subject had by this predicate ends, and the new object is stored."""
     since, written = read_moment(at, "at"), file.provenance(author, source)
     memory, words, fact = file.memory(), file.words, file.fact(subject, predicate, object, new=True)
+    # Find the one value that is wrong: the named value, or else the only other value at present
     present = [triple for triple in memory.log.state().match(*fact[:2]) if triple != fact]
     if instead_of is None:
         wrong = present
@@ -230,6 +232,7 @@ def correct(
         hint = "Name it in `instead_of`" if present else "Use `remember` for a new fact"
         what = f"the values that could be meant: {', '.join(values[:MANY] + more) or 'none'}"
         raise ParameterError(what, hint=hint)
+    # End it, and store the new value at the same tick
     (old,) = wrong
     # A fact that has ended before is not ended again
     tick = memory.end(*old, at=since, **written).tick if old in present else None

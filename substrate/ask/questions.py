@@ -180,6 +180,11 @@ def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Reply:
 
 
 def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Reply:
+    """What would be otherwise if an agent had forgotten a fact.
+
+    Fork the log twice, as it was and with the fact forgotten. Compare the events of both forks, and then who
+    knows what in both.
+    """
     earlier = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in earlier), AWARE_OF)
     forgetting = new_intervention("retract_awareness", (agent, fact), predicate)

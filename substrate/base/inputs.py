@@ -217,7 +217,8 @@ def decode(
         decoder: for the record's type.
         data: the record's text.
         where: the record's names for an error, outermost first.
-        keys: counts a record's keys, if none is optional; this saves a second pass over a large text.
+        keys: counts a record's keys, if none is optional. If the text has as many colons, it repeats no key,
+            and no second pass over a large text must look for repeats.
 
     >>> decode(msgspec.json.Decoder(dict[str, int]), b'{"a": "b"}', "file.json", "record 7")
     Traceback (most recent call last):

@@ -146,7 +146,7 @@ def row_of(answer: str | ReplyError, expected: str | None, **common: Any) -> Row
         common: the row's other fields.
     """
     error = str(answer) if isinstance(answer, ReplyError) else None
-    return graded(str(answer), expected, error, **common)
+    return graded(str(answer), expected, error, **common)  # an error replaces the answer
 
 
 def answer_of(model: Model, request: Request) -> str | ReplyError:

@@ -53,13 +53,13 @@ def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
 
 
 def _add_world(group: typer.Typer, name: str, world: World) -> None:
-    counted, number = world.counted
+    counted, default = world.counted
     count = Annotated[int, option(f"--{counted}", f"How many {counted}.", min=1)]
     folder = Annotated[Path, option("--out", "A folder to write to.", metavar="DIR")]
     seed = Annotated[int, option("--seed", "Same seed, same bytes.")]
     options: dict[str, tuple[Any, Any]] = {
         "out_": (folder, REQUIRED),
-        "count": (count, number),
+        "count": (count, default),
         "seed": (seed, 20),
     }
     if world.from_truth:
@@ -72,6 +72,7 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
     options["json"] = JsonOption, False
 
     def run(out_: Path, count: int, seed: int, json: bool, truth: Path | None = None) -> None:
+        # A world takes the settings of a benchmark's data in params.yaml; the options stand for them here
         data = SimpleNamespace(**{counted: count, "first_scene": world.first})
         with speaking("generate") as stream, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)

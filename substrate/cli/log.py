@@ -135,7 +135,7 @@ def verify(
     """
     from substrate.rules.tbox import TBox
 
-    log = common.read_log(file)
+    log = common.read_log(file)  # recomputes the chain; an edited byte is its error
     faults: list[str] = []
     if log.torn:
         faults.append(f"the last append was cut off: {log.torn.dropped} bytes after tick {log.last_tick}")

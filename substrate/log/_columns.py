@@ -31,6 +31,14 @@ class Columns:
     The exceptions are repeats: deltas that mention a triple again, or a parent's triple. For each repeat the
     columns keep the number of new triples before it (``_before``). An index of only the repeats, made on
     first use, leads from each mention of a triple to the previous mention.
+
+    Here the third and the fifth delta are repeats: two new triples stand before the first repeat, three
+    before the second. So the new triple 2 has position 3, as one repeat stands before it.
+
+    >>> columns = Columns()
+    >>> columns.take(array("q", [0] * 5), bytearray(5), [0, 1, 0, 2, 1])
+    >>> columns._before.tolist(), [columns.latest(number, 0, 5) for number in (0, 1, 2)]
+    ([2, 3], [2, 4, 3])
     """
 
     def __init__(self) -> None:

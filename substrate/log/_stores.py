@@ -91,7 +91,7 @@ class Stores:
             distance = min((store.distance(log, position) for store in self._free), default=position)
         if distance <= _NEAR:
             return None
-        with MEMORY:
+        with MEMORY:  # the lock of all logs
             if sum(map(log.triples.search_cost, patterns)) > _SCANS * distance:
                 return None
             fitting = [numbers for pattern in patterns for numbers in log.triples.fitting(pattern)]
@@ -99,8 +99,8 @@ class Stores:
         if matches > _CHECKS * distance:
             return None
         if matches > distance // 2:
-            # Such a part costs about as much as moving a shared store, which later queries can reuse. So it
-            # is made only after many changes of the shared stores: queries then hardly reuse them.
+            # Such a part costs about as much as moving a shared store. A moved store serves later queries
+            # too, unless the queries move it to and fro. Many changes so far show that they do.
             if self._changes < len(log.triples) // 2:
                 return None
             held = set(holding())
@@ -197,10 +197,10 @@ class _MovableStore:
         if log is before:
             start, stop = sorted((self._position, position))
             added, gone = log.net(start, stop)
-            if position < self._position:
+            if position < self._position:  # back in time: what was added goes
                 added, gone = gone, added
         else:
-            gone, added = self._difference(log, position)
+            gone, added = self._difference(log, position)  # in this order: here only, there only
         for quad in before.triples.quads(gone, _QUADS):
             store.remove(quad)
         for quad in log.triples.quads(added, _QUADS):
@@ -255,6 +255,13 @@ def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], l
     Without the returned segments, both logs are the same, in the same order. So a triple that no returned
     segment mentions has the same history in both logs, and holds in both or in neither.
 
+    A segment is a stretch of some columns: (columns, first, last). Each step compares the next segments:
+
+    - same columns, same start: their common stretch belongs to both; drop it
+    - same columns, other start: the stretch before the later start belongs to one log
+    - other columns: if the next segment of ``a`` comes later in ``b``, the next segment of ``b`` belongs to
+      ``b`` only; otherwise the next segment of ``a`` belongs to ``a`` only
+
     >>> from substrate.log._columns import Columns
     >>> common, own = Columns(), Columns()
     >>> other = [(common, 0, 3), (own, 0, 1), (common, 3, 9)]
@@ -277,7 +284,6 @@ def without_common(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], l
             only.append((columns, rest[-1][1], end))
             _cut(rest, end)
         elif any(later is columns and end > first for later, _, end in right):
-            # The next segment of ``a`` comes later in ``b``, so ``a`` lacks the next segment of ``b``
             only_b.append(right.pop())
         else:
             only_a.append(left.pop())

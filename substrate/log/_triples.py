@@ -15,7 +15,8 @@ from substrate.log._fitting import Orders, containing
 from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
-# The predicate that every memory searches its log for, mostly in vain
+# A predicate of an agent's memory: a record awaits the moment at which its fact begins or ends. Every memory
+# searches its log for it, mostly in vain
 AWAITED = f" {AWAITS} "
 # The number of quads that are kept with their spellings: small logs read their quads repeatedly
 KEPT = 1 << 13
@@ -92,14 +93,18 @@ class Triples:
         return numbers
 
     def sample(self) -> None:
-        """Sample the table now; otherwise the first search does it and takes longer."""
+        """Take samples of the texts now; otherwise the first search does it and takes longer.
+
+        A sample is a few characters of a text at fixed places (:mod:`substrate.log._fitting`); nothing is
+        random.
+        """
         with MEMORY:
             for table, _ in self._below():
                 table._ordered().sample()
             self.awaited()
 
     def awaited(self) -> list[int]:
-        """The numbers of the triples that say what is awaited; each text is searched once."""
+        """The numbers of the triples by which a record awaits a moment; each text is searched once."""
         numbers: list[int] = []
         with MEMORY:
             for table, limit in self._below():
@@ -142,6 +147,7 @@ class Triples:
         """Many triples as quads of the default graph, in order; keeps up to ``most`` for later calls."""
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
+            # The fast way, for a log without a base: a fork's older quads are kept in the tables below
             quads = list(map(self._quads.get, chunk))
             if all(quad is not None for quad in quads):
                 yield from quads  # pyright: ignore[reportReturnType]

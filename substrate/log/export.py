@@ -39,8 +39,9 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
 
 
 def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "state") -> EventLog:
-    """A log with one tick that inserts a file's triples, sorted by their text; see :func:`read_turtle` for
-    nodes without a label.
+    """A log with one tick that inserts a file's triples, sorted by their text: the reverse of an export.
+
+    :func:`read_turtle` tells how nodes without a label are named.
 
     Args:
         text: the file's content.

@@ -77,8 +77,8 @@ class History(NamedTuple):
         return [*map(Interval, ticks[::2], [*ticks[1::2], None])]
 
     def __repr__(self) -> str:
-        spans = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
-        return f"<History: {triple_line(self.triple)}: {', '.join(spans) or 'never'}>"
+        when = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
+        return f"<History: {triple_line(self.triple)}: {', '.join(when) or 'never'}>"
 
 
 def history(log: DeltaSequence, triple: Triple) -> History:

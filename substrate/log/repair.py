@@ -74,6 +74,7 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
 
 
 def _cut_off(data: bytes, end: int, contents: Contents) -> str:
+    # Bytes after the last proven transaction, or bytes of the file after its last whole gzip member
     cut = end < len(data) or (bool(contents.ends) and contents.ends[-1][1] < contents.size)
     return "the last append was cut off" if cut else ""
 

@@ -8,7 +8,8 @@ above it:
 - ``_format.py``: a record's deltas, written and read back
 - ``_clocks.py``: ticks and times; ``_schedule.py``: the facts that begin or end later
 - ``_contradictions.py``: the constraints of a TBox that an observation can contradict
-- ``_grounds.py``: which records fall when a ground is gone; ``_falling.py``: the changes by which they fall
+- ``_grounds.py``: which records fall when a ground is gone, and the words of memory by an example (ground,
+  support, resting, falling, awaits, doubted); ``_falling.py``: the changes by which records fall
 - ``_consequences.py``: which later records a what-if keeps
 - ``_writing.py``: a call is checked and dated, due facts change, a record is appended
 - ``_index.py``: questions about one thing in the past, without a full state

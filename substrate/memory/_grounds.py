@@ -1,5 +1,18 @@
 """The rule of grounds: which records fall when a ground is gone (:func:`fallen`).
 
+The words of memory, by an example. A memory observed that it rains (record R); then, with the cause R, that
+the picnic is in the hall (record H); then, with the cause H, that the bus stops at the hall (record B).
+
+- ground: a fact or a record on which another record is based. That it rains is the ground of H.
+- need and support: H needs that it rains. R is a support of this need, as is any other record of the rain.
+- resting: H rests on R, and B on H. R rests on nothing.
+- falling: a call forgets R. H has lost its last ground and falls; then B falls. Both are withdrawn. If a
+  second record of the rain stands, neither falls. If the rain ends, H and B end too.
+- doubted: a TBox says that the picnic's place is defeasible. H is then doubted and not withdrawn, and so is
+  B, which rests on it. Both facts still hold.
+- awaits: R says that the rain ends at noon. R awaits noon: the first call after noon ends the rain
+  (:mod:`substrate.memory._schedule`).
+
 Forgetting, ending and :meth:`Memory.impact` apply the rule to the present state, through :class:`Rest`;
 :meth:`Memory.imagine` applies it to a log (:mod:`substrate.memory._consequences`).
 """
@@ -54,6 +67,17 @@ def fallen(records: Iterable[Resting]) -> set[Node | None]:
 
     A record stands if standing records meet each of its needs. Records that only support one another, in a
     circle, fall.
+
+    The example above, with a name for each fact: first all stand, then the rain's record is gone.
+
+    >>> rain, hall, bus = (ox.NamedNode(f"urn:{name}") for name in ("rain", "hall", "bus"))
+    >>> observed = Resting(rain, place=0, keys=[rain], needs=[])
+    >>> picnic = Resting(hall, place=1, keys=[hall], needs=[[Support(rain)]])
+    >>> stop = Resting(bus, place=2, keys=[bus], needs=[[Support(hall)]])
+    >>> fallen([observed, picnic, stop])
+    set()
+    >>> sorted(record.value for record in fallen([picnic, stop]))
+    ['urn:bus', 'urn:hall']
     """
     waiting, places = list(records), dict[Key, list[float]]()
     while True:
@@ -137,10 +161,13 @@ class Rest:
         return node not in self._gone and node not in self._reached and not rec.is_lost(self._state, node)
 
     def _resting(self, node: Node, fact: Triple) -> Resting:
+        """A record with at most two needs: one for its causes, one for its teller's knowledge."""
         state, needs = self._state, list[list[Support]]()
+        # Of its causes, one must be stated by a standing record
         causes = causes_of(state, node)
         if causes and not any(self._stands(key) for key in causes):
             needs.append([Support(key) for key in causes])
+        # Its teller must have known the fact, by a record after the last end of this knowledge
         knew = None if self._ends else known_by_teller(rec.describe(state, node))
         place = self._place(node) if knew or fact[1] == AWARE_OF else 0
         if knew:

@@ -2,7 +2,10 @@
 
 :class:`Settler` holds the state and runs the rules in rounds. Most of the cost is Oxigraph's, which runs the
 queries. So each rule keeps its last result, and its queries run again only after a change of a triple that
-they may read (:mod:`substrate.rules.queries` says which).
+they may read (:mod:`substrate.rules.queries` says which). After such a change the last result is *stale*.
+
+A store *merges* two triples that spell the same value, such as ``"1"`` and ``"01"``. The dictionary of the
+standing triples keeps both. Once it has such a pair, the store is filled anew for each query.
 """
 
 from __future__ import annotations
@@ -52,7 +55,11 @@ class _CachedRule:
         """The triples to retract and to insert, by their text."""
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
-        """Retractions, then insertions, both sorted by text; a query runs only if its result is stale."""
+        """Retractions, then insertions, both sorted by text.
+
+        The queries run again if a triple that they read has changed, or if the tick is another and may change
+        their result: the rule read the last tick, or it gave a result, or it may read this tick.
+        """
         moved, self._tick = tick != self._tick, tick
         if self.stale or (moved and (self._reads_tick or any(self._result) or self._may_read(store(), tick))):
             self.stale = False

@@ -6,6 +6,9 @@ datatypes and patterns of a property's values (``sh:minCount``, ``sh:maxCount``,
 ``sh:datatype``, ``sh:pattern``). Where a change reaches any other shape, or a subclass or value that the fast
 check cannot judge, pyshacl checks the state.
 
+So there are two judges, which must agree. The fast check is *unsure* of a value whose text a store may
+change, as it merges ``"1"`` and ``"01"``: unless the check knows that the text is harmless, pyshacl judges.
+
 For an intervention, a property's ``rdfs:domain`` and ``rdfs:range`` are checked too.
 """
 
@@ -113,8 +116,12 @@ class _UnsureError(Exception):
 
 
 class _Plan(NamedTuple):
-    """A TBox's covered shapes, by each term that they name; the names of the other shapes, by each term that
-    they read, or ``None`` for any term.
+    """The way in which each shape of a TBox is checked.
+
+    Attributes:
+        shapes: the covered shapes.
+        by_term: the covered shapes by each term that they name: path, target classes, classes of values.
+        others: the names of the shapes that pyshacl judges, by each term that they read (``None``: any term).
     """
 
     shapes: tuple[Shape, ...]
@@ -151,6 +158,17 @@ class _Plan(NamedTuple):
 
 @lru_cache(16)
 def _plan(tbox: TBox) -> _Plan:
+    """Sort the shapes of a TBox. A root is a node with a word of SHACL; the cases of a root are:
+
+    1. It is deactivated, or it has no target: nobody checks it. A property shape inside another shape has no
+       target either; it is a part of that shape.
+    2. It has only the words of a plain node shape (``_OF_NODES``): each of its property shapes is a part, and
+       a part that is not deactivated is covered if :func:`_shape` can read it.
+    3. It has another word: pyshacl judges the root as a whole, if a change has a term that the root may read.
+       So pyshacl also judges the parts of case 2 that are not covered.
+    4. The TBox defines components or has named individuals (``strange``): any word may be a constraint, so
+       after any change pyshacl judges each root that has a target.
+    """
     off = deactivated(tbox.quads)
     # A component of the TBox's own makes any word a constraint; pyshacl adds named individuals to each state
     strange = any(quad.predicate == sh("parameter") or quad.object == _INDIVIDUAL for quad in tbox.quads)
@@ -187,7 +205,20 @@ def _objects(tbox: TBox, node: Term, word: ox.NamedNode) -> list[Term]:
 
 
 def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -> Shape | None:
-    """A property shape for the fast check; ``None`` if the check does not cover all of it."""
+    """A property shape for the fast check; ``None`` if the check does not cover all of it.
+
+    It does not cover a shape in these cases, in the order of the code:
+
+    - it has a word that is not in ``_OF_PROPERTIES``
+    - it has two datatypes, two greatest or two least counts
+    - its path is not one IRI; a class or a datatype is not an IRI; a pattern is not a plain text
+    - its path is ``rdf:type`` or ``rdfs:subClassOf``, whose values follow from other triples
+    - it names a datatype or a term of XSD or RDF whose texts the check cannot compare (``_PLAIN``)
+    - a pattern is no regular expression of Python
+
+    Raises:
+        TBoxError: a count is not a whole number.
+    """
     words = {quad.predicate for quad in tbox.quads if quad.subject == part and _is_shacl(quad)}
     names = ("path", "class", "datatype", "pattern", "maxCount", "minCount", "message")
     paths, kinds, types, texts, most, least, messages = (_objects(tbox, part, sh(name)) for name in names)

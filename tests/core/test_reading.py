@@ -212,6 +212,7 @@ def test_limits_can_be_set(limits: str, message: str, tmp_path: Path) -> None:
         ("text=9", "checked('ASK { ?s ?p ?o }')", "more than 9 characters"),
         ("pieces=2", "checked('ASK { ?s ?p ?o }')", "more than 2 keywords"),
         ("depth=1", "checked('ASK { { ?s ?p ?o } }')", "more than 1 deep"),
+        # A triple term may nest half as deep, since each level has two brackets
         ("depth=2", f"EventLog().extend_lines([(0, {NESTED!r})])", "more than 1 deep"),
         ("depth=1", "parse_yaml('a: {b: [1]}')", "more than 1 deep"),
         ("depth=999", "", "<= 256"),

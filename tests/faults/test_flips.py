@@ -35,7 +35,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
-    assert verified("nothing", 0, 0).outcome == "silent"
+    assert verified("no flip, so only labels", 0, 0).outcome == "silent"
     flipped = list(flips(reproduced, FLIPS, SEED))
     assert len(flipped) == FLIPS
     assert {damage.outcome for damage in flipped} == {"named"}, summary(flipped)

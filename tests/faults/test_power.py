@@ -130,7 +130,7 @@ def stage_outcome(root: Path) -> Hashable:
     manifest, sound = look_at(root / "ledger")
     assert sound
     with changing(root / "ledger"):
-        pass
+        pass  # the ledger can still be locked and written
     number = int(manifest.beside.get("number", "0"))
     return number, number_of(root / "one"), number_of(root / "two")
 

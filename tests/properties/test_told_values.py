@@ -66,6 +66,7 @@ def test_each_value_comes_back_and_names_its_fact(
 ) -> None:
     path: Path = tmp_path_factory.mktemp("told") / "memory.rdfp"
     desk = Desk(path, write=True)
+    # Make things whose names are also texts among the values
     desk.call("remember", {"subject": "8080", "predicate": "weighs", "object": {"thing": "gold"}})
     forms = told_and_stored(desk, values)
     for value in values:

@@ -31,7 +31,7 @@ PINS = ("pins/real.json", "pins/real", "pins/real.accepted.jsonl")
 
 @pytest.fixture
 def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose profile `real` has the public scene graphs alone, and a world of its own."""
+    """A project whose profile `real` has only the public scene graphs and the generated Twin."""
     root = make_project()
     path = root / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))

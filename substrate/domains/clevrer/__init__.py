@@ -4,6 +4,10 @@ Begin with ``program.py``, the stack machine: :data:`OPCODES` says what each tok
 does. The way of a question is ``answers.py`` ► ``program.py`` ► ``scene.py``; of a log, ``format.py`` ►
 ``deltas.py``.
 
+The words: a *film* is an official annotation, decoded as far as its log needs it. A *scene* is a log, opened
+for questions. *Motion* is the simulator of bodies, which knows no log. A *course* is what the bodies do when
+some of them leave their filmed paths. The *emitter* makes the deltas of a fork of the scene from a course.
+
 Each file imports only files above it::
 
     grammar.py, questions.py      texts and programs by one table, questions.toml

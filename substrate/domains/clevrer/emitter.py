@@ -74,20 +74,24 @@ class MotionEmitter:
         if not scene.poses and not self.by_ancestry:
             raise LogError("the log records no pose to simulate from", hint="Fork the log of an annotation")
         end = parent.last_tick if self.until is None else self.until
+        # 1. The removed objects leave, with all statements about them and about their events
         names, standing = _names(scene), state.texts()
         gone = {number for number, name in names.items() if f"{name} {_TYPE} {_OBJECT}" not in standing}
         leaving = {names[n] for n in gone} | {f"<{e.iri}>" for e in scene.events if e.objects & gone}
         orphans = sorted(text for text in standing if text.partition(" ")[0] in leaving)
         deltas = [Spelled(at, Op.RETRACT, text) for text in orphans]
+        # 2. Without poses nothing is simulated: the events that depend on a removed object do not happen
         if not scene.poses:
             ends = dict.fromkeys([*leaving, *(f"<{iri}>" for iri in _prevented(scene, at, gone))], at)
             return iter([*deltas, *_until(parent, at, ends)])
+        # 3. What the removal does not reach stays as observed, until an object departs from what was observed
         course = _course(scene, at, end, gone, self.engine)
         deltas += _as_observed(scene, parent, at, gone, course)
         for number, tick in _departures(at, gone, course).items():
             thing = names[number]
             deltas += (Spelled(tick, Op.RETRACT, text) for text in _camera(scene, thing, tick))
             deltas.append(Spelled(tick, Op.INSERT, f"{thing} {_SIMULATED} {_TRUE}"))
+        # 4. The simulated collisions, and the poses of the simulated objects
         for event in _contacts(scene, at, course):
             tick = event.frame or 0
             facts = [

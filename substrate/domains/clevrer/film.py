@@ -88,6 +88,7 @@ def poses(recorded: Sequence[tuple[int, MotionState | FilmedState]]) -> list[Pos
         ValidationError: a value is not a vector.
     """
     vectors: list[Any] = [v for _, s in recorded for v in (s.location, s.orientation, s.angular_velocity)]
+    # All are still JSON, or none is: the first vector tells, if there is one
     if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):
         vectors = _vectors.decode(b"[%b]" % b",".join(vectors))
     each = zip(recorded, vectors[::3], vectors[1::3], vectors[2::3], strict=True)

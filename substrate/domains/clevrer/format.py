@@ -33,7 +33,20 @@ from substrate.domains.clevrer.questions import SHAPES as SHAPES
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2  # of spheres and cylinders; half the edge of cubes
-MOVING_SPEED = 0.02  # the speed on the ground above which an object counts as moving
+# The speed on the ground (units a second) above which an object moves; otherwise it is stationary.
+#
+# The way from this number to an answer:
+#
+# 1. `deltas.py`: `_filmed` compares an object's speed with it at each frame. `_flips` writes the changes
+#    between the triples `motion moving` and `motion stationary`, and `moved true` at the first frame that
+#    shows the object moving. For an events file with tracked positions, `Moving.motion` decides: the package
+#    `research` compares speeds that it fits to the positions. Without positions there is no motion.
+# 2. `scene.py`: `Scene.motion` reads `motion` at a frame, for the objects in view.
+# 3. `program.py`: `_motion` makes the opcodes `filter_moving` and `filter_stationary`. With a frame
+#    they ask `Scene.motion`; with `null`, they ask whether the object `moved` anywhere in the video.
+#
+# ComPhy compares with it too, before it tells the direction of an object.
+MOVING_SPEED = 0.02
 BEFORE, AFTER = 1, 2
 """A collision recorded at frame f exchanges its whole impulse from frame f - BEFORE to frame f + AFTER."""
 RECORDED_AFTER = 51
@@ -119,7 +132,9 @@ class CompactCollision(msgspec.Struct, frozen=True):
 
 
 class SceneEvents(msgspec.Struct, frozen=True):
-    """A line of a compact event file: objects, events, and perhaps the objects' positions by frame."""
+    """A compact event record, which is a line of an events file (``--events``): objects, entries and exits,
+    collisions, and perhaps the objects' positions by frame.
+    """
 
     scene_index: Whole
     n_frames: Whole
@@ -229,7 +244,10 @@ def decode_annotation(source: Source) -> Annotation:
 
 
 def count_keys(annotation: Any) -> int:
-    """The number of keys in the JSON of an annotation."""
+    """The number of keys in the JSON of an annotation, in which no key is optional.
+
+    If the text has as many keys, it repeats none, and :func:`decode` needs no second pass to find repeats.
+    """
     states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (
         len(Annotation.__struct_fields__)
@@ -332,6 +350,7 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
         record = decode(decoder, raw, *where)
         scene = record.scene_index
         asks = bool(record.questions)
+        # `add` gives false if the index has the scene already
         if scene in empty or (asks and not index.add(scene, span)) or (not asks and scene in index):
             hint = "Give every scene one record"
             raise FormatError(f"scene {scene} occurs twice", where=where[:1], hint=hint)

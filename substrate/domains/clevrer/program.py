@@ -166,6 +166,8 @@ def _query(name: str) -> Opcode:
 
 
 def _motion(moving: bool) -> Opcode:
+    """Keep the objects that move, or the others; ``MOVING_SPEED`` in ``format.py`` tells the whole way."""
+
     def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
         if frame == "null":
             scene, things = world.scene, world.scene.objects

@@ -26,10 +26,11 @@ def answer_target(
 
     Args:
         log: the target's event log, made with or without inferred properties.
-        scene_index: the target's number in its split.
+        scene_index: the number of the target video in its split.
         split: the name of the split, for the rows.
         benchmark: the benchmark's name, for the rows: ComPhy is answered in two settings.
-        simulator: the emitter of ``emitter: motion``.
+        simulator: makes the worlds that were not filmed, if :attr:`Parameters.emitter` is ``motion``. The
+            package ``research`` has such an emitter; this package has none.
 
     If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """

@@ -58,6 +58,7 @@ def compile_program(steps: Sequence[Operation]) -> list[Instruction]:
 def _typed(index: int, step: Operation, done: Mapping[int, Instruction]) -> Instruction:
     operation, family = _operation(step.operation, len(step.dependencies))
     opcode, text = OPCODES[operation], step.argument.strip()
+    # Without an argument, an operation that takes a word takes its family: `query color` asks for the colour
     try:
         argument: Any = opcode.parse(step.argument if text or opcode.parse is not arguments.word else family)
     except ValueError as error:

@@ -80,6 +80,7 @@ def datasheet(specs: Sequence[Graded], seed: int) -> str:
             for name, values in sizes.items()
         ),
         personas=len(cast),
+        # What a method gets right that always says no: arms, joint answers, divergences
         no=_share(2 * n - said_yes, 2 * n),
         no_joint=_share(golds.count(("no", "no")), n),
         no_divergence=_share(n - differing, n),

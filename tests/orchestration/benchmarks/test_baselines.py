@@ -324,6 +324,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
     stages = [f"controlled/{stage}" for stage in ("dataset", "answers", "scores")]
 
     def run(*overrides: str, names: list[str] = stages, force: bool = False) -> dict[str, Any]:
+        # Any override, even of a value by itself, keeps a run from pinning its results
         resource = WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force)
         run_stages(names, resource, partial(instance, root))
         return json.loads(scores.read_bytes())

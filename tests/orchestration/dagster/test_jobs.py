@@ -122,6 +122,7 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
     @dg.asset
     def first(workspace: WorkspaceResource) -> None:
         seeds.append(workspace.open().settings.seed)
+        # Another process asks for the project's lock and is refused
         _, refused = hold(root, 0).communicate()
         assert f"a run is under way: process {os.getpid()} (run " in refused
         change_seed(root)

@@ -65,6 +65,7 @@ def server() -> TestClient:
         ("POST", "/graphql", {"content-type": "application/json"}, 200),
         ("POST", "/graphql", {"content-type": "text/plain"}, 403),
         ("POST", "/graphql", {"content-type": "application/json", "host": "evil.example"}, 400),
+        # A POST without an origin and without a body comes from a program, not from a page of a browser
         ("POST", "/report_asset_materialization/a?data_version=1", {}, 200),
         ("POST", "/graphql", JSON | {"origin": EVIL}, 403),
         ("POST", "/graphql", JSON | {"origin": "null"}, 403),

@@ -27,6 +27,7 @@ def test_methods_differ_on_a_pair_that_only_a_rule_brings_together(tmp_path: Pat
     seen = [{"scene_index": n, "objects": truth["objects"], "trajectory": track} for n in (9, 10, 19)]
     tracks.write_text("".join(f"{json.dumps(scene)}\n" for scene in seen), "utf-8")
     (case,) = cases({"test": events, "tracks": tracks}).each
+    # A row's prediction is the verdict of the first method of its subset's name, its expectation the second's
     by_subset = {row.subset: row for row in rows(case, [named.log for named in logs(case)], None, "test")}
     assert case.scene == 9, "of every ten the last is asked about, where anything collides"
     assert {name: row.predicted for name, row in by_subset.items()} == {

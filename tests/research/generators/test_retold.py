@@ -46,7 +46,7 @@ def rename(line: Line, words: Mapping[str, str]) -> Line:
             return words[word]
         return words[word.capitalize()].lower() if word.capitalize() in words else word
 
-    # A path's letters and the words of motives, kinds and colours stay.
+    # `words` lacks the letters of paths, and the words of motives, kinds and colours: in an answer they stay
     answer = line.answer if isinstance(line, Question) else None
     return with_text(line, re.sub(r"\w+", other, line.text), answer and re.sub(r"\w+", other, answer))
 

@@ -1,4 +1,10 @@
-"""Nearest points of two footprints on the ground plane: discs (spheres, cylinders) and squares (cubes)."""
+"""Where two footprints on the ground plane meet: discs (spheres, cylinders) and squares (cubes).
+
+Each function takes the poses of the first and second body, ``reach`` and ``radius``. ``reach`` is the
+greatest gap that still counts as a contact; for a greater gap the list of contacts is empty. ``radius`` is a
+disc's radius and half a square's edge. ``c`` and ``s`` are the cosine and sine of a square's yaw, which turn
+a place of the ground into the square's axes and back.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,8 @@ from collections.abc import Callable
 from math import copysign, cos, hypot, inf, sin
 
 Point = tuple[float, float, float, float, float]
-"""A contact: unit normal from the first body to the second (x, y), place (x, y), and gap (negative if they
-overlap).
+"""A contact, five numbers: the unit normal from the first body to the second (x, y), the place (x, y), and
+the gap, which is negative if the bodies overlap.
 """
 
 
@@ -57,8 +63,14 @@ def _disc_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
 
 
 def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
-    """The nearest edge of one square, cut to the width of the other's most separating face: one or two
-    points.
+    """One or two contacts of two squares.
+
+    1. Choose, of the faces of both squares, the face that the other square lies farthest beyond (``best``).
+    2. ``edge`` is the other square's edge that is nearest to this face: two corners, each with its gap to the
+       face and its place ``along`` the face. An edge at a right angle to the face keeps its nearer corner.
+    3. Each corner within reach is a contact. A corner beside the face is first moved along its edge to the
+       face's end (``cut``), which may be out of reach: its gap lies between the gaps of both corners, at
+       ``share`` of the way from the first.
     """
     best, face = -inf, None
     for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
