@@ -163,7 +163,7 @@ def accept_results(workspace: Workspace, stages: Stages, proposal: Proposal, *, 
     The pins of stages that are not in the graph are dropped.
 
     Args:
-        usual: whether the profile is that of `params.yaml`, whose files DVC holds.
+        usual: whether the profile is the default profile of `params.yaml`, whose files DVC holds.
 
     Raises:
         PinError: a file of the record is damaged; no pin was changed.

@@ -37,7 +37,8 @@ class Stage(Declared):
         asks_server: true if it asks a server when one is set, so that its outs may grow.
         shown: the outs that other stages read; empty for all outs.
         outside: the files outside the project that it reads; their bytes count as inputs.
-        profile: the profile that it belongs to, if it has other needs there than in its usual profile.
+        profile: the profile that it belongs to, if it has other needs there than in its home, which is the
+            first profile that has it.
     """
 
     name: str

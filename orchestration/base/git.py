@@ -38,11 +38,9 @@ def _output(root: Path, *arguments: str) -> bytes:
     # A git hook names its checkout in variables. Those of git's configuration are the caller's word, such as
     # GIT_CONFIG_COUNT, by which CI allows git to read a checkout.
     named = (name for name in os.environ if name.startswith("GIT_CONFIG") or not name.startswith("GIT_"))
-    environment = {name: os.environ[name] for name in named}
+    variables = {name: os.environ[name] for name in named}
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=root, env=environment, capture_output=True, check=False
-        )
+        done = subprocess.run(["git", *arguments], cwd=root, env=variables, capture_output=True, check=False)
     except OSError as error:
         raise GitError(f"git does not start ({error.strerror})", where=(root,)) from error
     if done.returncode:

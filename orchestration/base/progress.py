@@ -49,7 +49,7 @@ def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
 
 
 def measured(figures: Mapping[str, float]) -> None:
-    """Report figures of a job's tasks; of several jobs in a stage the last one counts."""
+    """Report the costs of the tasks of Spark's job; of several jobs in a stage the last one counts."""
     for listener in _listeners.get():
         listener.figures(figures)
 

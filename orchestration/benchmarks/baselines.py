@@ -186,12 +186,8 @@ def pictures_in(folder: Path) -> Pictures:
 
 def pictures_of(records: Records) -> Pictures:
     """The photographs in a transcript, of which only the hashes are known."""
-    known = {
-        image["name"]: Image(**image)
-        for record in records.values()
-        for message in record.request["messages"]
-        for image in message["images"]
-    }
+    messages = (message for record in records.values() for message in record.request["messages"])
+    known = {image["name"]: Image(**image) for message in messages for image in message["images"]}
 
     def picture(image: str) -> Image:
         if image not in known:

@@ -50,9 +50,8 @@ def cases_of(
     graphs: Records[str, format.SceneGraph], images: Collection[Any], asked: Callable[[Any], bytes]
 ) -> bm.Cases:
     """The cases of some images: the scene graph as in its file, and its questions, as bytes."""
-    each = (
-        bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), asked(image)) for image in images
-    )
+    raw = graphs.raw
+    each = (bm.Case(image, f"{graphs.name}:{image}", bytes(raw[image]), asked(image)) for image in images)
     return bm.Cases(len(images), each)
 
 

@@ -1,4 +1,4 @@
-"""Twin-EventLog: a village, an intervention or two, and a question to each arm of a fork."""
+"""Twin-EventLog: a village, and a question to each of two arms, without an intervention and with it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cases(files: bm.Files, only: bm.Only = None, unasked: bool = False) -> bm.Ca
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """Make the arms: the village forked at the branch tick without an intervention, and with each one.
+    """Make the arms: the village forked at the branch tick, without the intervention and with it.
 
     Arm A's log equals the village's own, even in its digest, since nothing distinguishes that fork from its
     parent. An intervention without effect is refused; then the village's own log is the only one.
@@ -143,7 +143,7 @@ TWIN = bm.Explained(
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in METRICS),
     form="twin/SPEC/ARM",
-    no_interval=("",),
+    no_interval=("",),  # the subset of `twin/joint`
     table=(TABLE, 0),
     source=SPECS,
     logger=bm.Logger(

@@ -24,9 +24,9 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
         for profile, stages in GRAPHS.items()
     ]
     for benchmark in sorted(BENCHMARKS):
-        usual, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
-        about = f"{benchmark} and all it needs, on the profile {usual} unless the launchpad names another"
-        jobs.append(_job(benchmark, stages_of(benchmark, graph), usual, about))
+        home, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
+        about = f"{benchmark} and all it needs, on the profile {home} unless the launchpad names another"
+        jobs.append(_job(benchmark, stages_of(benchmark, graph), home, about))
     return jobs
 
 

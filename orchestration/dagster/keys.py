@@ -1,10 +1,11 @@
 """The names of stages in Dagster: the keys, groups and tags of assets.
 
 Dagster's assets are the stages of all profiles side by side, and profiles share stages. So an asset belongs
-to the usual profile of its stage (:func:`home_of`). A stage that needs other stages in another profile has
-an asset of its own there (:data:`OWN_ASSETS`).
+to the home of its stage: the first profile that has it (:func:`home_of`). This need not be the default
+profile of ``params.yaml``. A stage that needs other stages in another profile has an asset of its own there
+(:data:`OWN_ASSETS`).
 
-The history of an asset shows the results of its usual profile. A run that is *apart*, in another profile or
+The history of an asset shows the results of its stage's home. A run that is *apart*, in another profile or
 as an experiment, materialises the same assets, but records its results under other keys.
 """
 
@@ -21,9 +22,9 @@ from orchestration.stages.graph import GRAPHS, STAGES, stages_in
 from orchestration.workspace.folders import Workspace
 
 RESULTS = "results"
-# The stages of all profiles, each as in its usual profile.
+# The stages of all profiles, each as in its home.
 EVERY: Stages = in_order({**GRAPHS["real"], **GRAPHS[BEYOND], **STAGES}.values())
-# By `PROFILE/STAGE`, the stages that need other stages in that profile than in their usual one.
+# By `PROFILE/STAGE`, the stages that need other stages in that profile than in their home.
 OWN_ASSETS: Stages = {
     f"{profile}/{name}": replace(stage, profile=profile)
     for profile, stages in GRAPHS.items()
@@ -33,7 +34,7 @@ OWN_ASSETS: Stages = {
 
 
 def home_of(stage: str) -> str:
-    """Return the usual profile of a stage: the first that has it.
+    """Return the home of a stage: the first profile that has it, in the order of ``GRAPHS``.
 
     >>> [home_of(stage) for stage in ("clevrer/scores", "robustness/babi", "babi_10k/scores")]
     ['sample', 'beyond', 'real']
@@ -56,7 +57,7 @@ def asset_key(stage: str, profile: str = "") -> dg.AssetKey:
 
 
 def is_apart(workspace: Workspace) -> bool:
-    """Tell whether a run is apart: it is an experiment, or some of its stages have another usual profile."""
+    """Tell whether a run is apart: it is an experiment, or some of its stages have another home."""
     profile = workspace.settings.profile
     return bool(workspace.experiment) or any(home_of(stage) != profile for stage in stages_in(workspace))
 

@@ -71,9 +71,8 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
         }
         for score in scores
     ]
-    beside = [
-        {"number": score.name, "published": stated(score, who)} for score in scores for who in score.published
-    ]
+    pairs = ((score, system) for score in scores for system in score.published)
+    beside = [{"number": score.name, "published": stated(score, system)} for score, system in pairs]
     lines: list[str] = []
     for score in scores[:_LINES]:
         name = name_of(score.name).inside

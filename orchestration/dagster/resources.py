@@ -41,8 +41,8 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         scratch: a folder for artifacts instead of ``artifacts/``.
         experiment: the name of the experiment that the overrides make; by default made from them.
         force: true to run stages even if nothing they depend on has changed.
-        settles: true to pin new stages and changed inputs after a successful run, as `substrate reproduce`
-            does by default.
+        settles: true to pin new stages and changed inputs after a successful run. Only the launch form sets
+            it: `substrate reproduce` pins them by itself, after its run.
     """
 
     profile: str = ""
@@ -103,7 +103,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             log.info(f"settings: {settings}")
 
     def _require_record(self, workspace: Workspace) -> None:
-        """Find a damaged record before the run: a run of the UI pins too, others only compare."""
+        """Find a damaged record before the run, and in all its files if the run will pin results itself."""
         if not (workspace.experiment or self.scratch or self.overrides):
             root, profile = workspace.root, workspace.settings.profile
             require_sound(all_faults(root, profile, STAGES) if self.settles else pin_faults(root, profile))
@@ -131,6 +131,7 @@ def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
     ended, planned = (sum(type_ in kinds for type_ in types) for kinds in (done, wanted))
     if kind.STEP_FAILURE in types or ended < planned:
         return []
+    # The last part of an asset's key is the box of its stage, whatever the profile.
     keys = {event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION}
     boxes = {key.path[-1] for key in keys if key}
     return sorted(stage for stage in EVERY if box_of(stage) in boxes)

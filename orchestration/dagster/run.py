@@ -77,11 +77,8 @@ def run_stages(
             )
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if not result.success:
-        stopping = [
-            str(check.description)
-            for check in failed
-            if check.blocking and check.severity == dg.AssetCheckSeverity.ERROR
-        ]
+        errors = (check for check in failed if check.severity == dg.AssetCheckSeverity.ERROR)
+        stopping = [str(check.description) for check in errors if check.blocking]
         # A temporary instance keeps no record that the UI could show.
         hint = f"`substrate ui` shows the run {result.run_id}" if where else ""
         raise RunError("; ".join(stopping)) if stopping else _error(result, todo, hint)

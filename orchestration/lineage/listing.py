@@ -1,4 +1,9 @@
-"""The list of all numbers: the paper's figures, the measurements here, and the counts behind them."""
+"""The catalogue of every number, printed and measured.
+
+An :class:`Entry` is a line of it: a figure of the paper, a measurement here, or both. :class:`Listing` finds
+a number by name or by figure, and derives (:meth:`Listing.made`) what no score file holds: differences,
+bounds and counts of tasks.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +147,10 @@ class Listing:
         return list(dict.fromkeys(filter(None, named)))
 
     def _of_figure(self, figure: str) -> list[str]:
-        """The numbers that the paper prints with a figure, then those measured, to the digits of tables."""
+        """The numbers that the paper prints with a figure, then those measured with it, rounded as in tables.
+
+        A sign is not compared: a difference may be asked for in either direction.
+        """
         wanted, every = abs(float(figure)), self.entries()
         printed = [of.name for of in every if of.paper is not None and abs(float(of.paper)) == wanted]
         measured = [(of.name, of.measured) for of in every if of.measured is not None and "." in figure]
@@ -239,10 +247,8 @@ class Listing:
             return Derived(None, [], "the accuracy that makes a task count")
         counted, how = scores, "tasks"
         if figure is TaskFigure.PERFECT:
-            counted, how = (
-                [score for score in scores if score.correct == score.n],
-                "tasks without a wrong answer",
-            )
+            counted = [score for score in scores if score.correct == score.n]
+            how = "tasks without a wrong answer"
         counts = [*map(self._count, counted)]
         return Derived(len(counts), counts, how, len(scores), None, scores[0].data)
 

@@ -63,9 +63,8 @@ def answering_model(records: Records, baseline: Baseline, took: Took) -> Answeri
     first = [record for record in records.values() if "again" not in record.request]
     repeats = [(record, records.get(address(asked_again(record.request)))) for record in first]
     agreed = [record.reply.content == repeat.reply.content for record, repeat in repeats if repeat]
-    by = {
-        msgspec.structs.replace(record.reply.by, fingerprint="") for record in first if not record.reply.error
-    }
+    replies = (record.reply for record in first if not record.reply.error)
+    by = {msgspec.structs.replace(reply.by, fingerprint="") for reply in replies}
     asked = str(baseline.model), baseline.revision, sorted(by, key=msgspec.structs.astuple), len(first)
     prompt = sum(record.reply.prompt_tokens for record in first)
     completion = sum(record.reply.completion_tokens for record in first)

@@ -275,10 +275,8 @@ _HINTS = {
 def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:
     written = [{"role": message.role, "content": _content(message)} for message in request.messages]
     if in_words:
-        written[0]["content"] = (
-            f"{request.messages[0].text}\nThe JSON Schema of the reply: "
-            f"{msgspec.json.encode(request.schema, order='sorted').decode()}"
-        )
+        schema = msgspec.json.encode(request.schema, order="sorted").decode()
+        written[0]["content"] = f"{request.messages[0].text}\nThe JSON Schema of the reply: {schema}"
     return written
 
 

@@ -15,7 +15,8 @@ ACCEPTED = "pins/accepted.jsonl"
 VERDICTS = "pins/claims.json"
 # DVC's own files. The pins of the profile that DVC holds seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
-# The profiles whose files DVC does not hold: official files may not be stored, generated data come again.
+# The profiles whose files DVC never holds: official files may not be stored, generated data come again. Of
+# the others it holds one, the default profile of `params.yaml` (`orchestration.project.is_usual`).
 WITHOUT_DVC = ("real", "local", BEYOND)
 _Kind = Literal["official", "generated"]
 # The profiles whose pinned results decide the paper's claims, and the kind of their data.

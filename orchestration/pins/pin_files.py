@@ -91,12 +91,16 @@ def encode_rows(rows: Mapping[str, ShortRow], most: int = _LINES) -> bytes:
     """Encode rows in short, a few scenes per line.
 
     Each scene precedes its rows. Rows of a subset and log are grouped; a right answer is written once.
+
+    A line is a flat list: scene, groups, scene, groups. A group is ``[SUBSET, LOG, ROWS]``, and a row
+    ``[QUESTION, DIGEST, PREDICTED]``, followed by ``EXPECTED, CORRECT`` unless it is right.
     """
     place = attrgetter("subset", "log")
     scenes: list[Any] = []
     for scene, of_scene in groupby(rows.values(), key=attrgetter("scene")):
         groups = groupby(sorted(of_scene, key=place), key=place)
         scenes += scene, [(*where, [_brief(row) for row in group]) for where, group in groups]
+    # Two items a scene.
     cut = 2 * max(_SCENES, math.ceil(len(scenes) / 2 / most))
     lines = (scenes[at : at + cut] for at in range(0, len(scenes), cut))
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
@@ -179,11 +183,12 @@ def read_pins(root: Path, profile: str) -> Results:
     Raises:
         PinError: the file of pins is damaged.
     """
-    stages, basis = _readable_pin_file(root, profile).stages, read_manifest(ledger_at(root, profile)).pinned
+    stages = _readable_pin_file(root, profile).stages
     paths = (root / "pins" / profile).glob("*.jsonl")
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     pins = with_rows(stages, files, profile)
-    for name, made in basis.items():
+    # The ledger here knows the code of a run that was pinned, if it was run here; the pins name no code.
+    for name, made in read_manifest(ledger_at(root, profile)).pinned.items():
         if name in pins and made.outs == pins[name].outs:
             pins[name] = replace(pins[name], code=made.code, environment=made.environment)
     return pins
@@ -234,7 +239,8 @@ def write_pins(
         unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
             nobody accepted the files.
         gone: the stages whose pins are dropped.
-        usual: whether DVC's files hold this profile, and so are sealed too.
+        usual: whether this is the default profile of `params.yaml`, for which alone DVC's files are
+            committed. They are then sealed too, unless it is a profile whose files DVC never holds.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
     file = _readable_pin_file(root, profile)

@@ -51,7 +51,10 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 def ablation_curve(name: str, curve: Curve) -> str:
-    """Accuracy with its Wilson band over a parameter, a line a series."""
+    """Accuracy with its Wilson band over a parameter, a line a series.
+
+    The lines borrow the colours of systems, and show none of them.
+    """
 
     def draw(axes: Axes) -> None:
         for series, colour, marker in zip(curve.series, (MEASURED, NS_DR, ALOE, PAPER), "os^D", strict=False):

@@ -39,15 +39,19 @@ def read_table(path: Path) -> Table:
 
 
 class Column(NamedTuple):
-    """A column of a table.
+    """A column of a table, for records of one kind: usually a score a row.
 
     Attributes:
         head: its head.
-        cell: from a record to the cell's text.
+        cell: makes a cell's text from the row's record.
         cited: the systems whose published figures it shows; empty for our own.
-        number: from a record to the name of the cell's number.
-        place: beside the others; or ``below`` the figure on its left, if space is short; or a ``detail``,
-            which is in every file, and elsewhere if there is space.
+        number: gives the name of the number that the cell shows, from the row's record.
+        place: where it stands if space is short: beside the others; ``below`` the figure on its left; or
+            nowhere, as a ``detail``, which every file has.
+
+    >>> accuracy = Column("accuracy", lambda row: row["percent"], number=lambda row: row["name"])
+    >>> Table.of("Meadows.", [accuracy], [{"name": "meadow/joint", "percent": "51.00 %"}]).rows
+    [['51.00 %']]
     """
 
     head: str
@@ -56,11 +60,10 @@ class Column(NamedTuple):
     number: Callable[[Any], str] = attrgetter("name")
     place: Place = ""
 
-    def at(self, place: int) -> Column:
-        """The same column for records that hold its record at an index."""
-        return self._replace(
-            cell=lambda row: self.cell(row[place]), number=lambda row: self.number(row[place])
-        )
+    def at(self, index: int) -> Column:
+        """The same column for rows that are a tuple of records, of which it shows the one at an index."""
+        cell, number = self.cell, self.number
+        return self._replace(cell=lambda row: cell(row[index]), number=lambda row: number(row[index]))
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,9 @@ class Table:
         heads = [column.head for column in columns]
         return cls(caption, heads, rows, numbers, cited, places if any(places) else ())
 
-    def place(self, at: int) -> Place:
+    def place(self, index: int) -> Place:
         """The place of the column at an index."""
-        return self.places[at] if self.places else ""
+        return self.places[index] if self.places else ""
 
     def render(self, suffix: str) -> str:
         """The table as text, in the format of a file suffix in :data:`FORMATS`."""

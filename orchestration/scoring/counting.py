@@ -182,7 +182,12 @@ def compare(first: Path, second: Path, metric: Metric) -> Comparison:
 
 
 def compared(first: str, second: str, of_first: Outcomes, of_second: Outcomes) -> Comparison:
-    """Compare two sets of outcomes on the keys that they share."""
+    """Compare two sets of outcomes on the keys that they share.
+
+    Args:
+        first, second: the names of the sides in the comparison; empty where the caller shows none.
+        of_first, of_second: by question or scene, whether a side is right.
+    """
     cells = Counter((of_first[key], of_second[key]) for key in of_first.keys() & of_second.keys())
     first_only, second_only = cells[True, False], cells[False, True]
     table = cells[True, True], first_only, second_only, cells[False, False]

@@ -96,7 +96,8 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[..., st
     """
     claim = claims().claims[name]
     if judged := claim.statement:
-        paper, decision = Printed("statement", 1), _of_statement(judged, digest(judged.evidence))
+        paper = Printed("statement", sign=1)
+        decision = _of_statement(judged, digest(judged.evidence))
     else:
         paper = printed(claim)
         decision = _of_numbers(claim, paper.sign, _measurements(claim, official, generated))
@@ -129,16 +130,15 @@ def _of_numbers(claim: Claim, claimed: int, sides: Sides) -> Decision:
     """The verdict on a relation of numbers that claims a sign: official data decide, generated data give a
     direction.
     """
-    there, numbers = [side for side in sides.each if side], sides.numbers
+    there = [side for side in sides.each if side]
     if unlike := _unlike(claim, sides):
-        n = there[0].n if numbers else None
-        return unlike._replace(measured=shares(there), n=n, data=sides.data, numbers=numbers)
+        n = there[0].n if sides.numbers else None
+        return unlike._replace(measured=shares(there), n=n, data=sides.data, numbers=sides.numbers)
     found = measure(claim, there)
-    direction, measured = _direction(found.sign, claimed), found.text
+    direction = _direction(found.sign, claimed)
     word = {"as printed": "agrees", "no difference": "undecided"}.get(direction, "differs")
-    if word == "differs" and not claimed:
-        measured += f", {direction}"
-    decision = Decision(word, there[0].on, found.why, measured, found.n, sides.data, numbers=numbers)
+    measured = f"{found.text}, {direction}" if word == "differs" and not claimed else found.text
+    decision = Decision(word, there[0].on, found.why, measured, found.n, sides.data, numbers=sides.numbers)
     if claim.relation == "same_bytes":
         return decision._replace(on="this code, whatever the data", data="none")
     if sides.data == "generated":
@@ -158,19 +158,32 @@ def _direction(sign: int, claimed: int) -> str:
 
 def _unlike(claim: Claim, sides: Sides) -> Decision | None:
     """The verdict on a relation that does not compare like with like, with the reason; else nothing."""
+    return _other_input(claim, sides) or _not_measured(claim, sides)
+
+
+def _other_input(claim: Claim, sides: Sides) -> Decision | None:
+    """The verdict if a claim's rival reads another input than the measured system."""
     known, number = published(), claim.numbers[0]
-    if claim.rival and (rival := known.systems[claim.rival]).sees != (input_ := reads(PAPER, number)):
-        there = f"{sides.data} data" if sides.each[0] else "not measured"
-        split = f"{rival.title}: reads {rival.sees}; split {known.split(number, claim.rival)}"
-        on, why = f"different inputs: {rival.title} reads {rival.sees}", f"{number}: reads {input_}, {there}"
-        return Decision("not compared", on, f"{why}; {split}")
-    reasons, others = list[str](), list[str]()
-    for number, side in zip(claim.numbers, sides.each, strict=True):
-        model = known.systems[own(number)].model
+    ours = reads(PAPER, number)
+    if not claim.rival or known.systems[claim.rival].sees == ours:
+        return None
+    rival = known.systems[claim.rival]
+    here = f"{number}: reads {ours}, {f'{sides.data} data' if sides.each[0] else 'not measured'}"
+    there = f"{rival.title}: reads {rival.sees}; split {known.split(number, claim.rival)}"
+    return Decision("not compared", f"different inputs: {rival.title} reads {rival.sees}", f"{here}; {there}")
+
+
+def _not_measured(claim: Claim, sides: Sides) -> Decision | None:
+    """The verdict if a number has no data, or if another model answered than the paper's."""
+    each = [*zip(claim.numbers, sides.each, strict=True)]
+    reasons, others = list[str](), dict[str, None]()
+    for number, side in each:
+        model = published().systems[own(number)].model
         if side and model.lower() not in side.by.lower():
-            others.append(side.by)
+            others[side.by] = None
             reasons.append(f"{number}: {side.by or 'no model'} answered, not {model} as in the paper")
-    on = f"another model: {', '.join(filter(None, dict.fromkeys(others)))}"
-    if missing := [number for number, side in zip(claim.numbers, sides.each, strict=True) if not side]:
-        on, reasons = "no data for a number", reasons or [f"no data for {', '.join(missing)}"]
+    if missing := [number for number, side in each if not side]:
+        why = "; ".join(reasons) or f"no data for {', '.join(missing)}"
+        return Decision("not measured", "no data for a number", why)
+    on = f"another model: {', '.join(filter(None, others))}"
     return Decision("not measured", on, "; ".join(reasons)) if reasons else None

@@ -112,6 +112,7 @@ def _spark(settings: Spark) -> Iterator[Finding]:
         yield Finding("workers", f"none did a task within {LATEST:.0f} s", fits=False, hint=hint)
     ended = time.time()
     for worker in workers:
+        # The least error of its clock that is certain; 0 if it shows a time between the two here.
         yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
 
 

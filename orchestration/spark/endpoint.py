@@ -34,6 +34,7 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
     if default is None:
         return []
     hosts = rest.partition("/")[0].partition(";")[0].split(",")
+    # Without a colon, the whole address is the last part: then the host is in the port's place.
     pairs = (address.rpartition(":") for address in hosts)
     return [(host or port, int(port) if host and port.isdigit() else default) for host, _, port in pairs]
 

@@ -1,5 +1,6 @@
-"""Errors of Spark's workers, which the driver raises again as they were; any other error is a loss of Spark's
-own.
+"""Errors of Spark's workers, which the driver raises again as they were.
+
+Any other error counts as the loss of a worker or of the connection.
 
 Spark passes on only the text of a worker's traceback. So :func:`guarded` adds the error to that text in a
 worker, and :func:`plain_errors` reads it from there in the driver.

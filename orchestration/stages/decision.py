@@ -28,7 +28,8 @@ class Decision(NamedTuple):
     Attributes:
         verdict: ``skipped`` if its outs are reused as they are, ``taken`` if an experiment has taken those of
             its profile.
-        made: the record of its outs, after they were reused or before they are computed.
+        made: the record that the stage would leave now, with the hashes of the outs that are there: as they
+            are reused, or as they were before they are computed again.
         why: the reason, in words; empty if it must run because something that it depends on changed.
     """
 
@@ -51,7 +52,8 @@ def decide(
     An experiment takes the outs of its profile here: only their copy shows that they are still as recorded.
 
     Args:
-        known: the record of its last run.
+        known: the record of its last run. It is ``explained`` if its outs may differ from their pins (see
+            :class:`.Made`): then they are no reason to compute it again.
         theirs: the records of the profile that an experiment takes from, where they were read already.
         force: it must run, whatever is there.
     """

@@ -81,10 +81,8 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     described = tuple(named[name] for name in needed(named, reported))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
-    calls = (
-        *_describing(benchmarks),
-        *(call for study in STUDIES for call in (study.sections, study.figures)),
-    )
+    of_studies = (call for study in STUDIES for call in (study.sections, study.figures))
+    calls = (*_describing(benchmarks), *of_studies)
     yield Stage(
         "report/html",
         (REPORT,),
@@ -131,15 +129,14 @@ def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
     models = [model for model in benchmarks if isinstance(model, LanguageModel)]
     # A model that sees photographs gets other questions than the substrate: photographs have no log.
     pairs: list[tuple[Benchmark, Benchmark]] = [(model.base, model) for model in models if not model.sees]
+    # The models that are judged scene by scene come first, in the order of table 2.
     return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
 
 
 def make_comparisons(pairs: Pairs, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Compare the answers of each pair."""
-    compared = [
-        compare(workspace.answers(first.name), workspace.answers(second.name), second.whole)
-        for first, second in pairs
-    ]
+    answers = workspace.answers
+    compared = [compare(answers(first.name), answers(second.name), second.whole) for first, second in pairs]
     write_json(out, compared, indent=1)
     return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
 
@@ -151,6 +148,7 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
 
 def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """Write a table of results in each format."""
+    # The table also has numbers of other benchmarks, below the numbers of its own.
     scores = _scores(workspace, benchmarks) | read_scores(workspace.artifacts, table.beyond)
     laid_out = LAYOUTS[table.layout](table, benchmarks, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):

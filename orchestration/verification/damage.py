@@ -31,6 +31,10 @@ def find_damage(
 ) -> tuple[list[Difference], Results]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 
+    A file may have several faults, of which the first is returned. So the faults of files that prove others
+    come first: the ledger, the sealed files and the pinned outs, then the record in git as a whole, then the
+    records of runs, and last the files that only the ledger knows.
+
     Args:
         root: the project.
         profile: the profile's name.
@@ -38,13 +42,16 @@ def find_damage(
         storage: the folder of the profile's tables, if it is on this machine.
         results: whether all results must exist; otherwise results that were never made are skipped.
     """
-    ledger, file, bad = ledger_at(root, profile), read_pin_file(root, profile), broken_seals(root, profile)
-    (manifest, is_whole), place = look_at(ledger), relpath(ledger / MANIFEST, root)
-    known = read_pins(root, profile) if file else Results()
-    names = [name for name in known if name in stages and rows_name(profile, name) not in bad]
-    pins = {name: known[name] for name in names}
+    ledger = ledger_at(root, profile)
+    manifest, is_whole = look_at(ledger)
+    place = relpath(ledger / MANIFEST, root)
+    file = read_pin_file(root, profile)
+    unsealed = broken_seals(root, profile)
+    all_pins = read_pins(root, profile) if file else Results()
+    names = (name for name in all_pins if name in stages and rows_name(profile, name) not in unsealed)
+    pins = {name: all_pins[name] for name in names}
     # Without the pins, no file next to them is known to be damaged.
-    sealed = [(_PINS, Files(outs=bad, lines=file.lines))] if file and file.digest else []
+    sealed = [(_PINS, Files(outs=unsealed, lines=file.lines))] if file and file.digest else []
     beside = [(_PINS, Files(outs=manifest.beside)), *(_tables(root, storage, manifest) if storage else ())]
     faults = [
         *([] if is_whole else [Difference("ledger", "file", place, _UNHARMED, "damaged")]),
@@ -77,15 +84,16 @@ def _of_pins(root: Path, profile: str, stages: Stages) -> Iterator[Difference]:
         yield Difference(_PINS, "file", relpath(error.where[0], root), _UNHARMED, error.what)
 
 
-def _apart(
-    root: Path, held: Iterable[tuple[str, Files]], left_out: tuple[str, ...] = ()
-) -> Iterator[Difference]:
-    """Yield the files that differ from their recorded hash, each under its stage; skip missing files whose
-    paths begin with ``left_out``.
+def _apart(root: Path, held: Iterable[tuple[str, Files]], skip: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """Yield the files that differ from their recorded hash, each under its stage.
+
+    Args:
+        held: the recorded hashes, by stage.
+        skip: the beginnings of the paths of files that may be missing.
     """
     for stage, made in held:
         unlike = differing(root, made.outs)
-        unlike = {out: pair for out, pair in unlike.items() if pair[1] or not out.startswith(left_out)}
+        unlike = {out: pair for out, pair in unlike.items() if pair[1] or not out.startswith(skip)}
         if unlike:
             there = {out: is_ for out, (_, is_) in unlike.items() if is_}
             now = with_details(Files(outs=there), {out: root / out for out in there})
@@ -109,8 +117,8 @@ def _of_records(
         else:
             held = pins[name].outs if name in pins else {}
             outs = {out: held.get(out, was) for out, was in made.outs.items()}
-            left_out = () if name in stages else tuple(made.outs)
-            yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
+            skip = () if name in stages else tuple(made.outs)
+            yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], skip)
 
 
 def repair_profile(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> list[str]:

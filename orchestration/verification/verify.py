@@ -93,8 +93,9 @@ def verify_profile(
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
     root, profile = workspace.root, workspace.settings.profile
-    lacking, tables = absent(workspace, SOURCES.values()), workspace.storage.own_folder
+    lacking = absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
+    tables = workspace.storage.own_folder
     faults, pins = find_damage(root, profile, stages, storage=tables, results=not recompute)
     # Report an unknown commit before computing anything.
     accepted, then, unrecorded = changes_since(root, profile, pins, since) if since else ([], {}, [])
@@ -102,6 +103,7 @@ def verify_profile(
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
+    # The results of the artifacts; and the results to judge, which are the same unless all is recomputed.
     here = now = measure(workspace, stages, known=pins)
     if recompute:
         try:
@@ -158,7 +160,8 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
     """Reject a profile that was never reproduced; a file missing from a reproduced profile is damage."""
     paths = [workspace.path(out) for stage in stages for out in stage.outs]
-    missing, known = [path for path in paths if not path.exists()], {workspace.root / what for what in named}
+    missing = [path for path in paths if not path.exists()]
+    known = {workspace.root / what for what in named}
     for path in missing:
         if len(missing) == len(paths) or path not in known:
             hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"

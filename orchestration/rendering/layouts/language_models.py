@@ -51,7 +51,8 @@ def by_metric(
     about = caption("by_metric", **made, answering=answering, systems=[PAPER, *systems])
     pairs = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
     labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
-    heads, rows = [Column("metric", str, (), partial(_at, labels))], [*labels, "specifications", *_PAIRED]
+    # Cells by label; the functions named ``cells`` make them.
+    heads, rows = [Column("metric", number=partial(_at, labels))], [*labels, "specifications", *_PAIRED]
     for name, who in zip((first, *rivals), (PAPER, *systems), strict=True):
         of = {label: f"{name}/{metric}" for metric, label in table.labels.items()}
         here = {label: _measured(scores[number]) for label, number in of.items()}
@@ -71,8 +72,8 @@ def by_metric(
             remarks |= _reply_cells(answering[name], graded(workspace, name))
         here |= remarks
         rows = list(dict.fromkeys([*rows, *remarks]))
-        heads.append(Column(ours, partial(_at, here), (), partial(_at, of)))
-        heads.append(Column(papers, partial(_at, there), (who,), partial(_at, of)))
+        heads.append(Column(ours, partial(_at, here), number=partial(_at, of)))
+        heads.append(Column(papers, partial(_at, there), cited=[who], number=partial(_at, of)))
     return Table.of(about, heads, rows)
 
 
@@ -149,10 +150,8 @@ def _reply_cells(model: AnsweringModel, rows: Sequence[Row]) -> dict[str, str]:
     lost = sum(row.error is not msgspec.UNSET for row in rows)
     tokens = f"{model.prompt_tokens:,} tokens in, {model.completion_tokens:,} out"
     pace = f", {model.seconds:.1f} s a request" if model.seconds else ""
-    errors, again = (
-        f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
-        f"{model.agreed:,} of {model.repeated:,}",
-    )
+    errors = f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}"
+    again = f"{model.agreed:,} of {model.repeated:,}"
     return dict(zip(_REPLIES, (errors, again, f"{model.requests:,} requests, {tokens}{pace}"), strict=True))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as DeclaredTable
-from orchestration.benchmarks.real import MEASURED_ON, REAL
+from orchestration.benchmarks.real import MEASURED_ON, REAL  # the declared table of official data
 from orchestration.lineage.number import NUMBERS
 from orchestration.pins.pin_files import pinned_cells
 from orchestration.rendering.layouts.best_trivial import graded, trivial_columns
@@ -91,6 +91,7 @@ def by_pair(
         for first, second in combinations(numbers, 2):
             sides = [scores[name] for name in (first, second)]
             kinds = {kind_and_variant(side.subset)[0] for side in sides}
+            # Without the names of the sides, which the label of the row has.
             pair = compared("", "", right[first], right[second])
             if len(kinds) == 1 and pair.mcnemar is not None:
                 counts = pair.both, pair.first_only, pair.second_only, pair.neither

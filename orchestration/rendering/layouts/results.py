@@ -2,6 +2,7 @@
 
 A layout is a function from a table's declaration, its benchmarks, their scores and the workspace. It makes
 columns, each of which turns a score, or a row of the layout's own, into a cell. :data:`LAYOUTS` names all.
+The functions of :mod:`orchestration.scoring.comparability`, here named ``cells``, make most cells.
 Here are the tables whose rows are scores beside published figures; the table and the rows of language models
 are in :mod:`.language_models`, the tables of official data in :mod:`.official`.
 """
@@ -47,6 +48,7 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
         other = "" if read == usual else f", from {read}"
         return f"{score.subset} {score.metric.replace('_', '-')}{other}"
 
+    papers_gap = partial(_to_best_rival, _printed_gap)
     our_gap = partial(_to_best_rival, partial(cells.compared_cell, named=True))
     heads = [
         Column("subset", label),
@@ -54,9 +56,9 @@ def by_subset(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
         *trivial_columns(table, workspace),
         _PAPERS_N,
         *map(_figures_of, (PAPER, *rivals_shown)),
-        Column("paper's gap", partial(_to_best_rival, _printed_gap), (PAPER, *rivals_shown), place="detail"),
+        Column("paper's gap", papers_gap, cited=[PAPER, *rivals_shown], place="detail"),
         _minus_paper("substrate minus paper"),
-        Column("gap (substrate vs. best)", our_gap, rivals_shown, place="detail"),
+        Column("gap (substrate vs. best)", our_gap, cited=rivals_shown, place="detail"),
     ]
     return Table.of(about, heads, scores.values())
 
@@ -95,11 +97,11 @@ def by_number(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, work
         *trivial_columns(table, workspace),
         _PAPERS_N,
         _figures_of(PAPER, "paper"),
-        Column("paper's 95 % interval", lambda of: cells.interval(of.name, PAPER), (PAPER,), place="below"),
+        Column("paper's 95 % interval", _papers_interval, cited=[PAPER], place="below"),
         _minus_paper("measured minus paper"),
-        Column("others", partial(_to_others, _printed_figure), systems),
-        Column("paper's gap", partial(_to_others, _printed_gap), systems, place="detail"),
-        Column("measured minus others", partial(_to_others, _minus_other), systems, place="detail"),
+        Column("others", partial(_to_others, _printed_figure), cited=systems),
+        Column("paper's gap", partial(_to_others, _printed_gap), cited=systems, place="detail"),
+        Column("measured minus others", partial(_to_others, _minus_other), cited=systems, place="detail"),
     ]
     rows: list[Score | list[str]] = []
     for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
@@ -138,7 +140,8 @@ def by_variant(table: DeclaredTable, benchmarks: Benchmarks, scores: Scores, wor
     papers = _PAPERS_N, _figures_of(PAPER)
     first = count, *per_question, best, test, *papers, _minus_paper("per question minus paper")
     second = options, *per_option, best, *papers, _minus_paper("per option minus paper")
-    heads = [column.at(place) for place, half in enumerate(((variant, *first), second)) for column in half]
+    # A row is a pair of scores: the columns of the first half show its first, the others its second.
+    heads = [column.at(index) for index, half in enumerate(((variant, *first), second)) for column in half]
     return Table.of(about, heads, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
@@ -150,19 +153,23 @@ def _measured(head: str) -> list[Column]:
 
 def _figures_of(who: str, head: str = "") -> Column:
     """Return the column of a system's published figures; its head marks the system unless given."""
-    return Column(head or cells.marked(who), lambda score: cells.printed(score.name, who), (who,))
+    return Column(head or cells.marked(who), lambda score: cells.printed(score.name, who), cited=[who])
+
+
+def _papers_interval(score: Score) -> str:
+    return cells.interval(score.name, PAPER)
 
 
 def _papers_n(score: Score) -> str:
     return cells.printed_n(score.name) if PAPER in published().accuracies(score.name) else ""
 
 
-_PAPERS_N = Column("paper's n", _papers_n, (PAPER,), place="detail")
+_PAPERS_N = Column("paper's n", _papers_n, cited=[PAPER], place="detail")
 
 
 def _minus_paper(head: str) -> Column:
     """Return the column of the differences to the paper, or of the reasons for none."""
-    return Column(head, partial(cells.compared_cell, system=PAPER), (PAPER,))
+    return Column(head, partial(cells.compared_cell, system=PAPER), cited=[PAPER])
 
 
 # The two functions below choose the systems that a cell compares a score with; `cell` compares it with one.
