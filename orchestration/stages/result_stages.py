@@ -138,7 +138,8 @@ def make_comparisons(pairs: Pairs, workspace: Workspace, out: Path) -> dict[str,
     answers = workspace.answers
     compared = [compare(answers(first.name), answers(second.name), second.whole) for first, second in pairs]
     write_json(out, compared, indent=1)
-    return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
+    apart = {f"{pair.first} - {pair.second}": pair.difference for pair in compared}
+    return {pair: "not measured" if value is None else value for pair, value in apart.items()}
 
 
 def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
